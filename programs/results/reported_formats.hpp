@@ -7,7 +7,8 @@
 
 namespace tally::results {
 
-/// Those of report::all_formats(), the sweeps of `tally discover`, and those that it writes for `tally memory`.
+/// Those of report::all_formats(), the sweeps of `tally discover`, and those that it writes for `tally memory` and
+/// `tally verify`.
 const std::vector<const output::Format*>& reported_formats();
 
 }  // namespace tally::results

@@ -6,6 +6,7 @@
 
 #include "programs/memory_output/memory_format.hpp"
 #include "programs/results/program_sections.hpp"
+#include "programs/verify_output/verify_format.hpp"
 
 namespace tally::results {
 

@@ -10,6 +10,7 @@
 #include "programs/verify/published.hpp"
 #include "programs/verify/verify_program.hpp"
 #include "programs/verify/write.hpp"
+#include "programs/verify_output/verify_format.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
 #include "tally/counting/backend/stepper/stepped.hpp"
@@ -19,7 +20,6 @@
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/linux/machine/host_machine.hpp"
 #include "tally/linux/process/received_signals.hpp"
-#include "tally/output/kinds/verify_format.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/registry/choose_format.hpp"
 #include "tally/tools/command/command.hpp"
@@ -241,7 +241,8 @@ int verify_counts(const VerifyOptions& options) {
     }
   }
   // A verification of some events or of shorter programs does not replace a complete one.
-  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) store_verification(*result);
+  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete)
+    store_verification(result->backend, output::verify_json(*result));
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
   return finish(*result, options, *output, *signals);
 }

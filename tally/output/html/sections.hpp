@@ -21,16 +21,12 @@ SectionAssets assets_of(const result::Windows& windows);
 inline SectionAssets assets_of(const PageSection& section) { return section.assets; }
 
 std::string title_of(const result::ProgramRegions& program);
-std::string title_of(const result::Verify& verify);
 std::string title_of(const result::Windows& windows);
 inline std::string title_of(const PageSection& section) { return section.title; }
 std::string title_of(const result::Stat& stat);
 
 /// What a process counted in its own regions.
 std::string section_of(const result::ProgramRegions& program);
-
-/// A result of `tally verify`.
-std::string section_of(const result::Verify& verify);
 
 inline std::string section_of(const PageSection& section) { return section.html; }
 

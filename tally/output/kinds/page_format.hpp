@@ -7,7 +7,6 @@
 
 #include "tally/output/result/regions_result.hpp"
 #include "tally/output/result/stat_result.hpp"
-#include "tally/output/result/verify_result.hpp"
 #include "tally/output/result/windows_table.hpp"
 
 namespace tally::output {
@@ -28,7 +27,7 @@ struct PageSection {
 /// A result and its name, which is its file's name.
 struct NamedResult {
   std::string name;
-  std::variant<result::Stat, result::ProgramRegions, result::Verify, result::Windows, PageSection> result;
+  std::variant<result::Stat, result::ProgramRegions, result::Windows, PageSection> result;
 };
 
 /// Builds a self-contained page (docs/one-liners.md). `beginning`: HTML before the sections.

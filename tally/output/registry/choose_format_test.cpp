@@ -57,9 +57,9 @@ TEST(Registry, refuses_the_endings_of_other_formats_and_unknown_ones) {
                            "-", "/dev/stdout", ""})
     EXPECT_EQ(chosen(stat_formats(), "", name), "table") << name;
   EXPECT_EQ(chosen(stat_formats(), "csv", "a.html"), "csv") << "an explicit format may have any name";
-  const auto refused = check_ending("a.csv", formats_of(Kind::verify), false);
+  const auto refused = check_ending("a.html", formats_of(Kind::assembly), false);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().hint, "the suffixes are: .json, .html");
+  EXPECT_EQ(refused.error().hint, "the suffixes are: .csv, .json");
 }
 
 TEST(Registry, names_what_replaces_a_former_format) {
@@ -87,8 +87,9 @@ TEST(Registry, describes_its_formats) {
       format_help(formats_of(Kind::windows), "table", "csv"),
       "table (default without -o), chart, csv (default with -o), jsonl, hpctool, csv.gz, chrome-trace; the suffix of "
       "the -o file selects one: .csv, .jsonl, .csv.gz, .json");
-  EXPECT_EQ(format_lines(formats_of(Kind::verify)),
-            "Formats:\n  table         for people\n  json   .json  one JSON object\n  html   .html  a page\n");
+  EXPECT_EQ(format_lines(formats_of(Kind::assembly)),
+            "Formats:\n  table         for people\n  csv    .csv   one row per event and chain\n"
+            "  json   .json  one JSON object\n");
   const Kind kinds[] = {Kind::verify, Kind::memory};
   EXPECT_EQ(reader_lines(formats(), kinds), "Files that it reads:\n  tally verify  json\n  tally memory  json\n");
 }

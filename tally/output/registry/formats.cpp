@@ -13,7 +13,6 @@
 #include "tally/output/kinds/regions_format.hpp"
 #include "tally/output/kinds/snippet_format.hpp"
 #include "tally/output/kinds/stat_format.hpp"
-#include "tally/output/kinds/verify_format.hpp"
 #include "tally/output/kinds/windows_format.hpp"
 #include "tally/output/registry/readers.hpp"
 
@@ -180,20 +179,11 @@ constexpr WindowFormat window_rows[] = {
      make_for_any_terminal<make_chrome_trace>},
 };
 
-std::string verify_object(const result::Verify& verify, bool, std::size_t) { return verify_json(verify); }
-
-std::string verify_html(const result::Verify& verify, bool, std::size_t) { return html_page({{"", verify}}); }
-
-constexpr VerifyFormat verify_rows[] = {
-    {table_of(Kind::verify), verify_text},
-    {{Kind::verify, "json", ".json", "one JSON object", read_verify_json, is_verify_json}, verify_object},
-    {page_of(Kind::verify, ".html", "a page"), verify_html},
-};
-
 // Results that separate programs write.
 constexpr Format read_rows[] = {
     {Kind::memory, "json", ".json", "one object with all data", read_memory_json, is_memory_json},
     {Kind::lab, "json", ".json", "one JSON object", read_lab_json, is_lab_json},
+    {Kind::verify, "json", ".json", "one JSON object", read_verify_json, is_verify_json},
 };
 
 }  // namespace
@@ -205,7 +195,6 @@ std::span<const SnippetFormat> snippet_formats() { return snippet_rows; }
 std::span<const ProfileFormat> profile_formats() { return profile_rows; }
 std::span<const ComparisonFormat> comparison_formats() { return comparison_rows; }
 std::span<const WindowFormat> window_formats() { return window_rows; }
-std::span<const VerifyFormat> verify_formats() { return verify_rows; }
 
 const std::vector<const Format*>& formats() {
   static const std::vector<const Format*> all = [] {
@@ -218,7 +207,6 @@ const std::vector<const Format*>& formats() {
     add(profile_rows);
     add(comparison_rows);
     add(window_rows);
-    add(verify_rows);
     add(read_rows);
     add(regions_formats());
     return rows;

@@ -2,7 +2,6 @@
 
 #include "tally/linux/files/cache_file.hpp"
 #include "tally/linux/files/state_folder.hpp"
-#include "tally/output/kinds/verify_format.hpp"
 #include "tally/output/result/stored.hpp"
 #include "tally/tools/verification/verification_remarks.hpp"
 
@@ -15,11 +14,10 @@ std::string kept_name(const std::string& backend) { return "verify-" + backend +
 
 }  // namespace
 
-void store_verification(const result::Verify& verify) {
+void store_verification(const std::string& backend, const std::string& json) {
   const std::string path = linux::cache_folder();
   if (path.empty()) return;
-  if (const auto folder = linux::StateFolder::open(path, true))
-    (void)folder->write(kept_name(verify.backend), output::verify_json(verify));
+  if (const auto folder = linux::StateFolder::open(path, true)) (void)folder->write(kept_name(backend), json);
 }
 
 std::vector<std::string> verification_remarks(const result::Stat& stat) {

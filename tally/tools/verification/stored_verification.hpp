@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "tally/output/result/stat_result.hpp"
-#include "tally/output/result/verify_result.hpp"
 
 namespace tally::verify {
 
-/// Stores the verification in the directory of tally's own files and replaces the previous one of the same backend.
+/// Stores the JSON of a verification in the directory of tally's own files and replaces the previous one of the
+/// backend.
 /// Stores nothing if the directory cannot be written, or if other users can change it.
-void store_verification(const result::Verify& verify);
+void store_verification(const std::string& backend, const std::string& json);
 
 /// Remarks of the stored verification on these counts. Empty without a verification of the same backend, processor and
 /// microcode, or if other users could have written it.

@@ -1,14 +1,12 @@
-#include "tally/output/kinds/verify_format.hpp"
+#include "programs/verify_output/verify_format.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "tally/core/base/json_text.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/kit/grid.hpp"
-#include "tally/output/kit/json_values.hpp"
 #include "tally/output/result/backend_label.hpp"
 
 namespace tally::output {
@@ -99,10 +97,10 @@ std::string reasons(const std::vector<GoalRow>& rows, std::size_t width) {
 }
 
 // The reason for an event's grade.
-std::string why_text(const result::GradedEvent& one) {
-  std::string why = one.why;
-  if (!one.published.empty()) why += "; " + one.published;
-  if (!one.instead.empty()) why += "; count " + one.instead + " instead";
+std::string why_text(const result::GradedEvent& event) {
+  std::string why = event.why;
+  if (!event.published.empty()) why += "; " + event.published;
+  if (!event.instead.empty()) why += "; count " + event.instead + " instead";
   return why;
 }
 
@@ -137,26 +135,13 @@ std::string grades(const result::Verify& verify, std::size_t terminal) {
   return text + absent.text(prose_width(usual_verify_width, terminal));
 }
 
-Json compared_json(const result::ComparedEvent& one) {
-  return {{"event", one.event},
-          {"exact", value_or_null(one.exact)},
-          {"spread", one.spread},
-          {"other", value_or_null(one.other)},
-          {"by_faults", one.by_faults},
-          {"by_interrupts", one.by_interrupts},
-          {"left", value_or_null(one.left)},
-          {"allowed", one.allowed},
-          {"verdict", name(one.verdict)},
-          {"why", text_or_null(one.why)}};
-}
-
 std::string method_text(const std::string& backend) { return std::string(result::label_of(backend).method); }
 
 std::string program_answer(const result::Verify& verify) {
   const auto failed = std::count_if(verify.compared.begin(), verify.compared.end(),
-                                    [](const auto& one) { return one.verdict == result::Verdict::fail; });
+                                    [](const auto& event) { return event.verdict == result::Verdict::fail; });
   const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
-                                    [](const auto& one) { return one.verdict != result::Verdict::inconclusive; });
+                                    [](const auto& event) { return event.verdict != result::Verdict::inconclusive; });
   std::string text = fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), method_text(verify.backend),
                                  method_text(verify.other));
   text += judged == 0 ? "could not be compared."
@@ -187,37 +172,9 @@ std::string compared_text(const result::Verify& verify, std::size_t terminal) {
               compared_event.verdict == result::Verdict::fail ? "FAIL" : std::string(name(compared_event.verdict))});
   }
   WhyNot unjudged;
-  for (const result::ComparedEvent& one : verify.compared)
-    if (!one.why.empty()) unjudged.add(one.why, one.event);
+  for (const result::ComparedEvent& event : verify.compared)
+    if (!event.why.empty()) unjudged.add(event.why, event.event);
   return grid.text(terminal) + unjudged.text(prose_width(usual_verify_width, terminal));
-}
-
-Json check_json(const Check& check) {
-  return {{"goal", check.goal},
-          {"what", check.what},
-          {"event", text_or_null(check.event)},
-          {"program", text_or_null(check.program)},
-          {"expected", value_or_null(check.expected)},
-          {"measured", value_or_null(check.measured)},
-          {"tolerance", text_or_null(check.tolerance)},
-          {"tolerance_reason", text_or_null(check.reason)},
-          {"verdict", name(check.verdict)},
-          {"why", text_or_null(check.why)},
-          {"runs", check.runs},
-          {"off", check.off}};
-}
-
-Json event_json(const result::GradedEvent& one) {
-  return {{"event", one.event.text()},
-          {"grade", name(one.grade)},
-          {"why", text_or_null(one.why)},
-          {"source", text_or_null(one.source)},
-          {"each", value_or_null(one.each)},
-          {"furthest", value_or_null(one.furthest)},
-          {"spread_percent", value_or_null(one.spread_percent)},
-          {"runs", one.runs},
-          {"instead", text_or_null(one.instead)},
-          {"published", text_or_null(one.published)}};
 }
 
 }  // namespace
@@ -287,31 +244,6 @@ std::string verify_text(const result::Verify& verify, bool all, std::size_t term
          prose_line(fmt::format("{} programs executed in {} · {}{}", thousands(verify.runs),
                                 duration_text(verify.duration), verify.environment.cpu, verify.quick ? " · quick" : ""),
                     terminal);
-}
-
-std::string verify_json(const result::Verify& verify) {
-  Json json = document("tally-verify/2", verify.environment.provenance);
-  json["verdict"] = name(verdict(verify));
-  json["answer"] = verify_answer(verify);
-  json["backend"] = verify.backend;
-  if (!verify.command.empty()) {
-    json["command"] = verify.command;
-    json["other"] = verify.other;
-    json["compared"] = Json::array();
-    for (const result::ComparedEvent& event : verify.compared) json["compared"].push_back(compared_json(event));
-  }
-  json["noise"] = text_or_null(verify.noise);
-  json["quick"] = verify.quick;
-  json["incomplete"] = verify.incomplete;
-  json["environment"] = environment_json(verify.environment);
-  json["duration_ns"] = verify.duration.count();
-  json["runs"] = verify.runs;
-  json["events"] = Json::array();
-  for (const result::GradedEvent& graded_event : verify.events) json["events"].push_back(event_json(graded_event));
-  json["checks"] = Json::array();
-  for (const Check& check : verify.checks) json["checks"].push_back(check_json(check));
-  json["notices"] = verify.notices;
-  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::output

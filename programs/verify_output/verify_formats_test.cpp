@@ -1,8 +1,7 @@
 // The three formats of results of `tally verify`.
-#include "tally/output/kinds/verify_format.hpp"
-
 #include <gtest/gtest.h>
 
+#include "programs/verify_output/verify_format.hpp"
 #include "tally/core/base/holds_testing.hpp"
 #include "tally/output/kinds/page_format.hpp"
 #include "tally/output/result/stored.hpp"
@@ -89,7 +88,7 @@ TEST(VerifyReport, its_json_can_be_read_back) {
 }
 
 TEST(VerifyReport, its_page_has_the_grades_and_all_checks) {
-  const std::string page = html_page({{"verify.json", verified_sample()}});
+  const std::string page = html_page({{"verify.json", page_section(verified_sample())}});
   EXPECT_TRUE(holds(page, "Counters verified: A &lt;processor&gt;"));
   EXPECT_TRUE(holds(page, "microcode 0x2b"));
   EXPECT_TRUE(holds(page, "unusable"));

@@ -1,9 +1,9 @@
 // The page of `tally verify`: which counts are reliable, and the evidence.
 #include <fmt/format.h>
 
+#include "programs/verify_output/verify_format.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/output/html/sections.hpp"
-#include "tally/output/kinds/verify_format.hpp"
 #include "tally/output/kit/element.hpp"
 
 namespace tally::output {
@@ -52,12 +52,7 @@ std::string compared_table(const Verify& verify) {
 
 }  // namespace
 
-std::string title_of(const result::Verify& verify) {
-  const std::string& cpu = verify.environment.cpu;
-  return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
-}
-
-std::string section_of(const Verify& verify) {
+PageSection page_section(const Verify& verify) {
   std::string where = environment_line(verify.environment);
   if (!verify.environment.microcode.empty()) where += " · microcode " + verify.environment.microcode;
   std::string html =
@@ -72,10 +67,12 @@ std::string section_of(const Verify& verify) {
     html += element("h3", "Inconclusive checks") + open;
   }
   for (const std::string& notice : verify.notices) html += element("p", notice, "soft");
-  return html + element("p",
-                        fmt::format("{} runs in {}{}", thousands(verify.runs), duration_text(verify.duration),
-                                    verify.quick ? ", quick" : ""),
-                        "soft");
+  html += element("p",
+                  fmt::format("{} runs in {}{}", thousands(verify.runs), duration_text(verify.duration),
+                              verify.quick ? ", quick" : ""),
+                  "soft");
+  const std::string& cpu = verify.environment.cpu;
+  return {cpu.empty() ? "Counters verified" : "Counters verified: " + cpu, std::move(html)};
 }
 
 }  // namespace tally::output

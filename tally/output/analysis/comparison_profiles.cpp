@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/comparison.hpp"

@@ -13,13 +13,13 @@
 namespace tally::output {
 namespace {
 
-using Counts = std::map<FunctionId, std::vector<std::int64_t>>;
+using CountsOfRuns = std::map<FunctionId, std::vector<std::int64_t>>;
 
 /// The functions of a profile by the names of `whole`, which is that profile or one of whole functions.
-Counts counts_of(const result::Profile& whole) {
+CountsOfRuns counts_of(const result::Profile& whole) {
   const std::vector<FunctionId> ids = function_ids(whole);
   const std::size_t events = whole.event_count();
-  Counts counts;
+  CountsOfRuns counts;
   for (std::size_t i = 0; i < whole.rows.size(); ++i) {
     std::vector<std::int64_t>& sums = counts[ids[whole.rows[i].function]];
     sums.resize(events);
@@ -33,11 +33,11 @@ Counts counts_of(const result::Profile& whole) {
 void add_spread(result::Profile& profile, const std::vector<result::Profile>& others, bool whole_names) {
   profile.runs = 1 + others.size();
   const WholeFunctions whole(profile);
-  const Counts own = counts_of(whole_names ? profile : whole.get());
-  Counts least = own, most = own;
+  const CountsOfRuns own = counts_of(whole_names ? profile : whole.get());
+  CountsOfRuns least = own, most = own;
   for (const result::Profile& other : others) {
     const WholeFunctions whole_of_other(other);
-    const Counts counts = counts_of(whole_names ? other : whole_of_other.get());
+    const CountsOfRuns counts = counts_of(whole_names ? other : whole_of_other.get());
     for (const auto& [id, sums] : own) {
       const auto counted = counts.find(id);
       for (std::size_t e = 0; e < sums.size(); ++e) {

@@ -30,6 +30,7 @@
 #include "tally/output/analysis/profile_objects.hpp"
 #include "tally/output/analysis/profile_parts.hpp"
 #include "tally/output/analysis/profile_samples.hpp"
+#include "tally/output/analysis/run_spread.hpp"
 #include "tally/output/kinds/profile_format.hpp"
 #include "tally/output/text/profile_table.hpp"
 #include "tally/tools/command/command_page.hpp"
@@ -376,6 +377,7 @@ int profile(ProfileOptions& options) {
   if (!format->is_for_people) {
     for (std::string& line : output::sampling_lines(made)) stat->notices.push_back(std::move(line));
     for (std::string& line : output::unread_lines(made)) stat->notices.push_back(std::move(line));
+    if (std::string line = output::runs_line(made); !line.empty()) stat->notices.push_back(std::move(line));
     if (stat->signal && !stat->incomplete)
       stat->notices.push_back("the program was killed by " + signal_name(*stat->signal) + ": the profile ends there");
     for (const result::Event& event : made.stat.events)

@@ -71,8 +71,8 @@ TEST_F(Compare, compares_chosen_events) {
   };
   const auto events = [&](const Words& options) {
     std::vector<std::string> names;
-    for (const auto& event : nlohmann::json::parse(chosen(options).out).at("events"))
-      names.push_back(event.at("event"));
+    const auto json = nlohmann::json::parse(chosen(options).out);
+    for (const auto& event : json.at("events")) names.push_back(event.at("event"));
     return names;
   };
   EXPECT_EQ(events({}), (std::vector<std::string>{"instructions:u", "loads:u"}));

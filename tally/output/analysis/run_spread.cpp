@@ -74,7 +74,7 @@ std::string runs_line(const result::Profile& profile) {
                      differing.empty()
                          ? "no function differs"
                          : plural(static_cast<int>(differing.size()), "function differs", "functions differ"),
-                     differing.empty() ? "" : " (column spread: from the lowest to the highest)");
+                     differing.empty() ? "" : "; spread: from the lowest count to the highest");
 }
 
 }  // namespace tally::output

@@ -318,8 +318,10 @@ TEST(Roofline, functions_have_the_time_of_what_they_call) {
   calls.calls_cut = true;
   EXPECT_FALSE(made("hot", calls).seconds);
   calls.calls_cut = false;
+  calls.functions[0].name = "hot(long)";
   calls.functions[1].name = "hot(int)";
   EXPECT_EQ(made("hot", calls).reason, "2 functions have this name: give one in full");
+  calls.functions[0].name = "hot";
   calls.functions[1].name = "cold";
   sampled.functions[1].name = "cold_avx512";
   EXPECT_NEAR(made("main", calls).seconds.value_or(0), 2 * 0.6, 1e-9);

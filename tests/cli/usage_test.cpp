@@ -110,7 +110,7 @@ TEST(Usage, mistakes_end_with_2_and_a_hint) {
       {{"stat", "-D", "-1", "--", "true"}, "--control"},
       {{"stat", "--no-aggr", "-a"}, "`-a --per-core`"},
       {{"stat", "-x", "", "true"}, "-x has an empty separator"},
-      {{"profile", "-r", "3", "true"}, "unknown option '-r'\n       a profile is of one run; `tally stat -r N`"},
+      {{"profile", "-r", "3", "-a", "true"}, "-r cannot be used with running processes"},
       {{"profile", "--topdown", "true"}, "`tally profile -e cycles` prints the main cause of each row"},
       {{"profile", "--by", "cause", "true"}, "`tally profile -e cycles` prints the main cause of each row"},
       {{"stat", "-o", "", "true"}, "--output: the file name is empty"},

@@ -17,8 +17,6 @@ inline constexpr std::string_view metrics_of_stat =
     "`tally stat -M METRIC` computes metrics; name their events with -e, `tally stat --help` lists the metrics";
 inline constexpr std::string_view causes_of_profile =
     "`tally profile -e cycles` prints the main cause of each row; `tally stat --topdown` divides those of the program";
-inline constexpr std::string_view one_profile =
-    "a profile is of one run; `tally stat -r N` counts several, `tally report --merge` adds up profiles";
 inline constexpr PerfOption perf_options[] = {
     {"stat", "-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
     {"stat", "-dd", "it is perf's: name the events with -e, `tally events` lists them"},
@@ -47,7 +45,6 @@ inline constexpr PerfOption perf_options[] = {
     {"profile", "-F", "`--frequency HZ` samples HZ times per second and CPU"},
     {"profile", "-c", "`--every N` samples every N events", "--count"},
     {"profile", "-n", "`--top N` limits the rows of the table"},
-    {"profile", "-r", one_profile, "--repeat"},
     {"profile", "--topdown", causes_of_profile},
     {"profile", "--flame", "`--calls -o FILE.html` writes a page with a flame graph"},
     {"profile", "--stdio", "omit it: the table is the default format"},

@@ -20,9 +20,10 @@ enum class Shift : u8 {
 };
 inline constexpr u32 shift_count = 5;
 
-/// Maximum number of traces in a bundle: an arena has room for these (has_room()). The C compiler has 40,000 for a file
-/// of one line, the Rust compiler 200,000, a browser 410,000.
+/// Maximum number of traces in a bundle. The C compiler has 40,000 for a file of one line, the Rust compiler 200,000, a
+/// browser 410,000.
 inline constexpr u32 bundle_limit = 400'000;
+static_assert(bundle_limit * later_bytes < arena_bytes - arena_hot_bytes - (2 << 20), "an arena has room for a bundle");
 
 struct BundleTrace {
   u32 pc, body;
@@ -127,10 +128,9 @@ u64 key_in_program(u64 key);
 bool load_bundle(u64 pc);
 /// Whether templates of this code are searched: not if few of the first ones of a large file existed.
 bool has_templates(u64 pc);
-/// Which process stores the template of new code. Many programs run once, and storing all templates takes two fifths of
-/// the time of a first run: the first process of a program stores the first templates of a file only. The second one
-/// keeps the others in its own memory, makes a bundle of them, and stores that alone. If it was killed before, later
-/// ones store each template at once.
+/// Which process stores the template of new code. Storing all templates takes two fifths of the time of a first run, so
+/// a process stores the first templates of a file only. It keeps the others in its own memory, makes a bundle of them,
+/// and stores that alone. If it was killed before, those of later runs store each template at once.
 Keep keep_of(u64 pc);
 /// Whether the trace of a use came from a bundle, and its template is not stored.
 bool is_only_in_bundle(u32 use, bool& by_jump);

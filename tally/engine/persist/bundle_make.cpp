@@ -80,15 +80,6 @@ class BundleMaker {
             trace.place_count,
             trace.segment_count};
   }
-  /// About as many bytes as it takes in the bundle: most of its exits lead to traces of the bundle.
-  static u64 bytes_for(const ChosenTemplate& c) {
-    const Contents from = contents(c);
-    u64 bytes = sizeof(BundleTrace) + sizeof(u32) + dead_jump_bytes + trace_alignment + from.code_bytes;
-    bytes += from.place_count * sizeof *from.places + c.of->fixup_count * 2 * sizeof(u32);
-    bytes += from.segment_count * (sizeof *from.vectors + sizeof *from.segments);
-    for (u32 i = 0; i < c.of->range_count; i++) bytes += c.of->ranges()[i].bytes + sizeof(CodeRange) + sizeof(BundlePage);
-    return bytes;
-  }
   static constexpr u32 none = ~u32{0};
 
   bool contains(u64 pc, u64 n) const { return pc - start_ < bytes_ && pc - start_ + n <= bytes_; }
@@ -138,7 +129,6 @@ class BundleMaker {
     // The traces of the bundle that was loaded stay as they are: not all of them have templates.
     const bool extends = all && module_.loaded > 0 && read_bundle(*module_.found, old_, from_);
     if (!extends || !fits_bundle(old_, from_, start_)) old_ = {};
-    u64 bytes = old_.traces == 0 ? 0 : module_.found->head.bytes;
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
@@ -152,8 +142,6 @@ class BundleMaker {
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       if (is_own(*t) && (uses[i].trace == 0 || tables.traces[uses[i].trace].dead)) continue;
       const ChosenTemplate used{pc, uses[i].place, t, 0, uses[i].trace};
-      bytes += bytes_for(used);
-      if (bytes > channel::largest_bundle) break;
       if (of_pc.chosen != 0)
         chosen_[of_pc.chosen - 1 - old_.traces] = used;
       else
@@ -199,41 +187,27 @@ class BundleMaker {
         !ranges_.begin(ranges) || !mark_words_.init(marks_.words_for(bytes_)))
       return false;
     const u32 traces = chosen_.size + old_.traces;
-    BundleHead bound{};
-    bound.traces = traces;
-    bound.numbers = numbers;
-    bound.places = places;
-    bound.segments = segments;
-    bound.code_bytes = code_.size + pushed * 8;
-    bound.exits = fixups;
-    bound.pages = pages + fixups;
-    bound.ranges = ranges;
-    bound.shifts[0] = fixups * 2 + 16;  // each is in one list at most, and a literal in one more
-    for (const u32 n : old_.shifts) bound.shifts[0] += n;
-    bound.original_bytes = originals;
-    if (!memory_.init(static_cast<u32>(sizeof *made_ + channel::part_bytes(u64{traces} * sizeof(u32)) + end_of(bound))))
-      return false;
+    // The arrays after the code have their final sizes only in the end, and at most this one together.
+    u64 last = fixups * (sizeof(BundleExit) + sizeof(u32)) + (pages + fixups) * sizeof(BundlePage) + 128;
+    last += ranges * sizeof(CodeRange) + originals;
+    for (const u32 n : old_.shifts) last += n * sizeof(u32);
+    u64 at = sizeof *made_ + channel::part_bytes(traces * sizeof(u32)) + sizeof(BundleHead);
+    const auto put = [&at]<class T>(Part<T>& array, u32 n) {
+      array.first = reinterpret_cast<T*>(at);
+      at += channel::part_bytes(n * sizeof(T));
+    };
+    const auto put_all = [&] {
+      put(traces_, traces), put(vectors_, numbers), put(places_, places), put(segments_, segments);
+      put(code_, code_.size + pushed * 8);
+    };
+    put_all();
+    if (at + last > channel::largest_bundle || !memory_.init(static_cast<u32>(at + last))) return false;
     made_ = reinterpret_cast<channel::Bundle*>(&memory_[0]);
     *made_ = {{}, channel::bundle_mark, key_, traces, 0, 0};
     names_.first = made_->uses();
-    u8* to = made_->after_names() + sizeof bound;
-    each_part(bound, parts_, [&](auto*& part, u32 n) {
-      part = reinterpret_cast<decltype(+part)>(to);
-      to += channel::part_bytes(u64{n} * sizeof *part);
-    });
-    traces_.first = const_cast<BundleTrace*>(parts_.traces);
-    vectors_.first = const_cast<channel::SegmentVector*>(parts_.vectors);
-    places_.first = const_cast<InstructionMapping*>(parts_.places);
-    segments_.first = const_cast<Segment*>(parts_.segments);
-    code_.first = const_cast<u8*>(parts_.code);
+    at = reinterpret_cast<u64>(made_->after_names()) + sizeof(BundleHead);
+    put_all();
     return true;
-  }
-
-  /// Returns the size of a bundle after its names.
-  u64 end_of(const BundleHead& head) const {
-    u64 bytes = sizeof head;
-    each_part(head, from_, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
-    return bytes;
   }
 
   template <class T>
@@ -414,7 +388,6 @@ class BundleMaker {
   BundleParts from_{};
   Scratch<u8> memory_;
   channel::Bundle* made_ = nullptr;
-  BundleParts parts_{};
   LatePart<ChosenTemplate> chosen_;
   Scratch<Slot> slots_;
   Executions executions_;

@@ -313,12 +313,12 @@ channel::Bundle* begin_bundle(u64 key, u64 bytes) {
   return has_room_for_bundles() ? put_names(channel::bundle_mark, key, nullptr, 0, bytes) : nullptr;
 }
 
-bool add_bundle(channel::Bundle& made, u64 bytes) {
-  if (!has_room_for_bundles() || bytes > channel::largest_bundle) return false;
-  made.head.bytes = static_cast<u32>(channel::record_bytes(bytes));
-  made.head.tag = channel::Store::bundle_tag(made.key);
-  seal_record(made.head);
-  u8* const at = write_record(made.head);
+bool add_bundle(channel::Bundle& bundle, u64 bytes) {
+  if (!has_room_for_bundles()) return false;
+  bundle.head.bytes = static_cast<u32>(channel::record_bytes(bytes));
+  bundle.head.tag = channel::Store::bundle_tag(bundle.key);
+  seal_record(bundle.head);
+  u8* const at = write_record(bundle.head);
   if (at != nullptr) publish_bundle(*reinterpret_cast<channel::Bundle*>(at));
   return at != nullptr;
 }

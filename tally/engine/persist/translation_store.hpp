@@ -77,7 +77,7 @@ channel::Bundle* begin_bundle(u64 key, u64 bytes);
 /// Publishes a complete bundle.
 void end_bundle(channel::Bundle& bundle);
 /// Copies a complete bundle of `bytes` bytes, and publishes it. Returns false without room.
-bool add_bundle(channel::Bundle& made, u64 bytes);
+bool add_bundle(channel::Bundle& bundle, u64 bytes);
 /// Adds instructions for the command, for when it moves the additions: see the marks in
 /// engine/channel/stored_layout.hpp.
 void add_names(u64 mark, u64 key, const u32* names, u32 n);

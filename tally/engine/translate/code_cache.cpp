@@ -233,8 +233,6 @@ void cache_reset() {
 }
 
 bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
-  // Each trace may later need an entry check and, when it is dropped, a stub.
-  constexpr u64 later_bytes = 160;
   const u64 hot = a.hot + block_bytes + 65536, cold = a.cold + 65536 + (a.traces.size + traces) * later_bytes;
   return hot < a.base + arena_hot_bytes && cold < a.base + arena_bytes && !a.traces.full(traces + 1) &&
          can_use(a, hot, cold);

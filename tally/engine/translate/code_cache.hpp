@@ -39,6 +39,8 @@ struct Arena {
   Growing<u32> traces;              // in ascending order of address
 };
 inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull << 20;
+/// What a trace may need later of the other bytes: an entry check and, when it is dropped, a stub.
+inline constexpr u64 later_bytes = 160;
 
 /// How to restore the program registers that generated code uses temporarily.
 enum class Borrowed : u8 { none, rcx_r11, one, rax_rdx, rax_rdx_rbx };

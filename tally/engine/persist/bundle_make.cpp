@@ -220,7 +220,7 @@ class BundleMaker {
   void copy_old() {
     copy(&code_[0], from_.code, old_.code_bytes);
     copy_part(traces_, from_.traces, old_.traces);
-    copy_part(vectors_, from_.vectors, numbers_ = old_.numbers);
+    copy_part(vectors_, from_.vectors, head_.numbers = old_.numbers);
     copy_part(places_, from_.places, old_.places);
     copy_part(segments_, from_.segments, old_.segments);
     copy_part(pages_, from_.pages, old_.pages);
@@ -232,15 +232,15 @@ class BundleMaker {
     for (u32 i = 0; i < old_.exits; i++) {
       const BundleExit& exit = from_.exits[i];
       const u32 body = exit.pointed == 0 ? body_of(static_cast<u32>(exit.target)) : none;
-      pointers_ += exit.pointed != 0;
+      head_.different_pages += exit.pointed != 0;
       if (body != none)
         put(exit.source, body - exit.source - 4);
       else
         exits_.add(exit);
     }
     for (u32 i = 0; i < old_.ranges; i++) marks_.add(static_cast<u32>(from_.ranges[i].from), from_.ranges[i].bytes);
-    lowest_ = old_.lowest;
-    highest_ = old_.highest;
+    head_.lowest = old_.lowest;
+    head_.highest = old_.highest;
   }
 
   void copy_trace(u32 chosen) {
@@ -249,7 +249,7 @@ class BundleMaker {
     const u32 index = traces_.size;
     names_.add((c.place & use_own) != 0 ? 0 : c.place);
     const Contents from = contents(c);
-    const u32 number = placed(numbers_, from.segment_count);
+    const u32 number = placed(head_.numbers, from.segment_count);
     traces_.add({c.pc, c.body, number, places_.size, segments_.size, static_cast<u16>(from.code_bytes),
                  static_cast<u16>(from.place_count), static_cast<u8>(from.segment_count), t.looked_ahead, t.by_jump,
                  0});
@@ -257,7 +257,7 @@ class BundleMaker {
       vectors_[number + i] = from.vectors[i];
       segments_.add(from.segments[i]);
     }
-    numbers_ = number + from.segment_count;
+    head_.numbers = number + from.segment_count;
     for (u32 i = 0; i < from.place_count; i++) places_.add(from.places[i]);
     copy(&code_[c.body], from.code, from.code_bytes);
     for (u32 i = 0; i < t.fixup_count; i++) apply(c, t.fixups()[i], index, number);
@@ -285,8 +285,8 @@ class BundleMaker {
         return add_shift(Shift::counter, at);
       case Fix::relative:
         put(at, to - after - f.extra);
-        if (static_cast<s32>(to) < lowest_) lowest_ = static_cast<s32>(to);
-        if (static_cast<s32>(to) > highest_) highest_ = static_cast<s32>(to);
+        if (static_cast<s32>(to) < head_.lowest) head_.lowest = static_cast<s32>(to);
+        if (static_cast<s32>(to) > head_.highest) head_.highest = static_cast<s32>(to);
         return add_shift(Shift::relative, at);
       case Fix::pushed: literals_.add({at, to}); return;
       case Fix::gate:
@@ -297,7 +297,7 @@ class BundleMaker {
         put(at, static_cast<u64>(static_cast<s64>(static_cast<s32>(to))));
         return add_shift(Shift::address, at);
       case Fix::exit_by:
-        pointers_++;
+        head_.different_pages++;
         exits_.add({at, static_cast<s32>(to), index + 1});
         return;
       case Fix::exit:
@@ -326,45 +326,39 @@ class BundleMaker {
     u32 next_page = 0;
     marks_.each_range(bytes_, [&](u32 from, u32 bytes) {
       ranges_.add({static_cast<s32>(from), bytes});
-      original_bytes_ += bytes;
+      head_.original_bytes += bytes;
       const u32 first = from / page_bytes, last = (from + bytes - 1) / page_bytes;
-      different_pages_ += last + 1 - (first > next_page ? first : next_page);
+      head_.different_pages += last + 1 - (first > next_page ? first : next_page);
       next_page = last + 1;
     });
   }
 
   bool write() {
-    BundleHead head{};
-    head.low_start = start_ < low_limit ? start_ : 0;
-    head.block_bytes = code_.size + exits_.size * stub_bytes;
-    head.code_bytes = code_.size;
-    head.traces = traces_.size;
-    head.numbers = numbers_;
-    head.places = places_.size;
-    head.segments = segments_.size;
-    head.exits = exits_.size;
-    head.pages = pages_.size;
-    head.ranges = ranges_.size;
-    head.original_bytes = original_bytes_;
-    head.lowest = lowest_;
-    head.highest = highest_;
-    head.different_pages = different_pages_ + pointers_;
+    head_.low_start = start_ < low_limit ? start_ : 0;
+    head_.block_bytes = code_.size + exits_.size * stub_bytes;
+    head_.code_bytes = code_.size;
+    head_.traces = traces_.size;
+    head_.places = places_.size;
+    head_.segments = segments_.size;
+    head_.exits = exits_.size;
+    head_.pages = pages_.size;
+    head_.ranges = ranges_.size;
     BundleParts from{};
     from.exits = exits_.data();
     from.pages = pages_.data();
     from.ranges = ranges_.data();
     for (u32 i = 0; i < shift_count; i++) {
-      head.shifts[i] = shifts_[i].size;
+      head_.shifts[i] = shifts_[i].size;
       from.shifts[i] = shifts_[i].data();
     }
     u8* to = made_->after_names();
-    copy(to, &head, sizeof head);
-    to += sizeof head;
-    each_part(head, from, [&](const auto* part, u32 n) {
+    copy(to, &head_, sizeof head_);
+    to += sizeof head_;
+    each_part(head_, from, [&](const auto* part, u32 n) {
       if (part != nullptr) copy(to, part, n * sizeof *part);
       to += channel::part_bytes(u64{n} * sizeof *part);
     });
-    copy_originals(to - channel::part_bytes(original_bytes_));
+    copy_originals(to - channel::part_bytes(head_.original_bytes));
     return add_bundle(*made_, static_cast<u64>(to - reinterpret_cast<u8*>(made_)));
   }
 
@@ -405,8 +399,7 @@ class BundleMaker {
   LatePart<Literal> literals_;
   Scratch<u64> mark_words_;
   CodeMarks<Scratch<u64>> marks_{mark_words_};  // of the mapping
-  s64 lowest_ = 0, highest_ = 0;
-  u32 numbers_ = 0, original_bytes_ = 0, different_pages_ = 0, pointers_ = 0;
+  BundleHead head_{};
 };
 
 }  // namespace

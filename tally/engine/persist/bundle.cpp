@@ -362,7 +362,8 @@ void keep_bundles() {
     constexpr u32 least = 16, fresh_share = 8;
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
     is_kept = true;
-    if (find_bundle(m.key) != m.found) continue;  // another process has created one meanwhile
+    const channel::Bundle* const now = find_bundle(m.key);
+    if (now != m.found && now != nullptr && now->use_count > 0) continue;  // another process has created one meanwhile
     if (m.found == nullptr)
       note_program(m, false);
     else if (m.loaded == bundle_limit || m.fresh <= m.loaded / fresh_share || !make_bundle(m))

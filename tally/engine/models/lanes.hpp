@@ -60,6 +60,8 @@ class WordLanes {
     return {word_[0] >> bits & stay, word_[1] >> bits & stay};
   }
   WordLanes doubled() const { return left<1>(); }
+  /// Returns in each lane the next one, and zero in the last.
+  WordLanes from_next() const { return {word_[0] >> 16 | word_[1] << 48, word_[1] >> 16}; }
   /// Returns lanes with all bits equal to the top bit of each lane.
   WordLanes signs() const { return {filled(word_[0] >> 15 & ones), filled(word_[1] >> 15 & ones)}; }
   /// Returns one bit for each lane that is zero, the first lane's in bit 0.
@@ -147,6 +149,7 @@ class VectorLanes {
     return VectorLanes(_mm_srli_epi16(vector_, bits));
   }
   VectorLanes doubled() const { return VectorLanes(_mm_add_epi16(vector_, vector_)); }
+  VectorLanes from_next() const { return VectorLanes(_mm_srli_si128(vector_, 2)); }
   VectorLanes signs() const { return VectorLanes(_mm_srai_epi16(vector_, 15)); }
   unsigned zeroes() const {
     const __m128i zero = _mm_setzero_si128();

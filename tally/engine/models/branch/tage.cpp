@@ -262,7 +262,7 @@ void Tage::place(const std::uint32_t* words, std::uint32_t n, Places& places) {
   // `word` and `index` have the low 16 bits of those values in all lanes.
   const auto next = [&](std::uint32_t at, Lanes word, Lanes index) {
     ((index ^ hash) & Lanes(index_masks)).store(places.where[at]);
-    ((word.left<state_bits - number_bit>() ^ hash) & Lanes(tags)).store(places.wanted[at]);
+    ((word.left<state_bits - number_bit>() ^ hash ^ hash.from_next()) & Lanes(tags)).store(places.wanted[at]);
     const Lanes change = (word & Lanes(youngest)) ^ (leaving.signs() & Lanes(leaving_ones));
     leaving = leaving.doubled();
     hash = (hash.doubled() ^ change) ^ (hash.signs() & Lanes(divisors));
@@ -297,7 +297,8 @@ TALLY_AVX2 void Tage::locate_batch(const std::uint32_t* words, Places& places) {
   for (std::uint32_t i = 0; i < batch; i += 2) {
     const __m256i where = _mm256_and_si256(_mm256_xor_si256(pair.index, hash), in_both(index_masks));
     const __m256i number = _mm256_slli_epi16(pair.word, state_bits - number_bit);
-    const __m256i wanted = _mm256_and_si256(_mm256_xor_si256(number, hash), in_both(tags));
+    const __m256i tag = _mm256_xor_si256(_mm256_xor_si256(number, hash), _mm256_srli_si256(hash, 2));
+    const __m256i wanted = _mm256_and_si256(tag, in_both(tags));
     _mm256_store_si256(reinterpret_cast<__m256i*>(places.where + i), where);
     _mm256_store_si256(reinterpret_cast<__m256i*>(places.wanted + i), wanted);
     const __m256i change = pair.change;

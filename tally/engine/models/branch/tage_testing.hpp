@@ -68,8 +68,9 @@ class PlainTage {
     Lookup lookup;
     for (unsigned i = 0; i < Tage::tables; ++i) {
       const std::uint32_t rest = hash_of(history_, Tage::history_lengths[i]);
+      const std::uint32_t shorter = i == 0 ? 0 : hash_of(history_, Tage::history_lengths[i - 1]);
       lookup.index[i] = (number ^ number >> Tage::index_bits ^ rest) & index_mask;
-      lookup.tag[i] = static_cast<std::uint16_t>((number ^ rest >> (16 - Tage::tag_bits)) & tag_mask);
+      lookup.tag[i] = static_cast<std::uint16_t>((number ^ (rest ^ shorter) >> (16 - Tage::tag_bits)) & tag_mask);
       if (entries_[i][lookup.index[i]].tag != lookup.tag[i]) continue;
       lookup.alternate = lookup.provider;
       lookup.provider = static_cast<int>(i);

@@ -62,7 +62,7 @@ struct ModelCore {
   uint8_t renamed_stores, fuses, fetch, fetches, indirect, returns, access_bytes, store_bytes, store_joins,
       store_merges;
   uint8_t loads_extend, shifts_keep_flags, stack_sync, fuses_moves, computes_constants, reissues, adds_index_last,
-      loop_queue, mispredict, waiting, reserved[4];
+      loop_queue, mispredict, waiting, add_to_add, wrong_target, reserved[2];
   ModelMissedLoads exposed;        ///< cycles that a branch waits for each of these loads
   ModelTiming timing[core_kinds];  ///< indexed by models::Operation
 };

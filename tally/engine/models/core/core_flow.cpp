@@ -76,11 +76,13 @@ class Flow {
     const std::int64_t included = (core_.load_latency + 1) * ticks_per_cycle * std::int64_t{parts_of_tick};
     for (CoreRestart& each : restarts.list) {
       const std::int64_t longer = longer_after(each, restarts) - included;
-      each.ticks = (waits + (longer > 0 ? static_cast<std::uint64_t>(longer) : 0)) * each.count;
+      const std::uint64_t target = each.from == CoreRestart::anywhere ? core_.wrong_target : 0;
+      const std::uint64_t more = waits + target * ticks_per_cycle * parts_of_tick;
+      each.ticks = (more + (longer > 0 ? static_cast<std::uint64_t>(longer) : 0)) * each.count;
     }
   }
 
-  // Takes from loops, after restart() and before count(), the time in which they overlap with the code after them.
+  // Finds, after restart() and before count(), the time in which loops overlap with the code after them.
   void overlap(std::span<CoreRestart> restarts) {
     constexpr std::uint64_t least_part = 128;  // of all time, in the first block of a loop
     std::uint64_t all = 0;
@@ -95,7 +97,9 @@ class Flow {
       // The overlap of longer loops is that of one with a few times the reorder buffer's instructions.
       const std::uint64_t most = 3 * core_.rob / length + 2, trips = loop.trips < most ? loop.trips : most;
       const NestTimes times = run_nest(loop, static_cast<std::uint32_t>(trips));
-      take_overlap(core_, loop, trips, times, ticks_outside(loop), spent_, restarts);
+      const std::uint32_t part = overlapped(core_, loop, trips, times, ticks_outside(loop), spent_, restarts);
+      for (std::uint32_t n = 0; n < loop.loop_size; ++n) marks_[loop.loop[n]].overlapped = part;
+      for (std::uint32_t n = 0; n < loop.arm_count; ++n) marks_[loop.arms[n]].overlapped = part;
     }
   }
 
@@ -113,7 +117,7 @@ class Flow {
       left -= times;
     }
     ticks.add(spent_[number].cycles, left);
-    spent_[number].cycles = ticks;
+    spent_[number].cycles = without_overlap(ticks, mark.overlapped);
   }
 
  private:

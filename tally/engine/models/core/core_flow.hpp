@@ -62,11 +62,14 @@ struct CoreRestarts {
 
 /// What total() knows of a block.
 struct CoreMark {
+  static constexpr std::uint32_t all_overlaps = 1U << 16;
+
   std::uint32_t first_edge = 0;  ///< of those into it
   std::uint32_t usual = 0;       ///< 1 + its most frequent predecessor; 0: none
   std::uint32_t follower = 0;    ///< 1 + the edge to its most frequent successor; 0: none
   std::uint32_t next = 0;        ///< 1 + the block that waits for its end state; 0: none
   std::uint32_t state = 0;       ///< 1 + the index of its end state in CoreMemory::ends; 0: not computed
+  std::uint32_t overlapped = 0;  ///< the part of its waits in which other code runs, of all_overlaps
   StateName end = 0;             ///< the name of that state; 0: none
   bool is_settled = false;       ///< what it costs is known, and its end state or the name of that
   bool is_in_loop = false;       ///< its usual predecessors lead back to it

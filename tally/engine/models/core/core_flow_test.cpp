@@ -53,7 +53,7 @@ TEST(CoreFlow, AfterAWrongTargetNothingRunsAheadUntilTheNextCall) {
     return total_of(blocks, {{0, 0, n}}, zen5_core, {restarts, 0, after_call}).cycles.of(Cause::mispredicts);
   };
   EXPECT_GT(missed(0, 0), 4 * n);
-  EXPECT_EQ(missed(1, 0), 0U) << "where it returns is not known";
+  EXPECT_EQ(missed(1, 0), 6 * n) << "where it returns is not known: only what a wrong target costs";
   EXPECT_GT(missed(1, 0x1000), 3 * n);
 }
 

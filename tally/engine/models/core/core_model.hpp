@@ -28,6 +28,8 @@ constexpr Register first_vector = 26;    ///< XMM0 … XMM31, of any length: 32
 constexpr Register first_mask = 58;      ///< K0 … : 8
 constexpr Register carry_register = 66;
 constexpr unsigned registers = 67;
+/// Vectors, x87 and masks.
+constexpr bool is_vector(Register r) { return r >= first_x87 && r < carry_register; }
 
 /// Where an access is, by registers: equal places are equal addresses, as long as the registers do not change.
 struct SymbolicAddress {
@@ -57,6 +59,14 @@ struct CoreInstruction {
   bool begins_line = false;  ///< it is fetched as the first one of a 64-byte line of code
   bool is_indirect = false;  ///< a jump or call to an address that is not in the instruction; no return
 };
+
+/// Whether an instruction waits in the schedulers of vectors and masks, which have as much room as the reorder buffer.
+inline bool is_of_vectors(const CoreInstruction& instruction) {
+  bool is = false;
+  for (const Register r : instruction.results) is |= is_vector(r);
+  for (const Register r : instruction.sources) is |= is_vector(r);
+  return is;
+}
 
 /// Execution ports, one bit each, by number. What a bit is, the file of the core says; a unit that is not pipelined (a
 /// divider) is a port as well.
@@ -107,6 +117,7 @@ struct CoreTable {
   bool shifts_keep_flags = true;    ///< a shift by a register waits for the flags, which it may keep
   bool reissues = false;            ///< see CoreRun::reissue()
   bool adds_index_last = false;     ///< an index of three address parts has a latency of 1
+  std::uint8_t add_to_add = 0;      ///< cycles by which an addition of floating point gets the result of another earlier
   std::uint8_t stack_sync = 0;      ///< cycles until others see what push, pop, call and ret add to RSP
   bool fuses_moves = false;         ///< a move between registers and an operation that changes its result take one slot
   bool computes_constants = false;  ///< a move of a constant takes a port
@@ -122,6 +133,7 @@ struct CoreTable {
   bool store_joins = false;        ///< the store of an instruction that also computes takes no slot of its own
   bool store_merges = false;       ///< stores are written a line per cycle, of general registers together
   std::uint8_t mispredict = 0;     ///< cycles lost by a wrong prediction of a branch that a load decides
+  std::uint8_t wrong_target = 0;   ///< more of them if the branch is indirect
   std::uint8_t waiting = 0;        ///< operations that wait in one scheduler at a time: see ReorderBuffer; 0: not
                                    ///< measured, loops overlap with nothing
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
@@ -141,6 +153,20 @@ struct CoreTable {
   }
 };
 
+constexpr std::int32_t most_window = 256;  ///< of all cores, in cycles
+
+/// Returns the timing of an instruction; null if the table has none.
+inline const Timing* timing_of(const CoreTable& core, const CoreInstruction& instruction) {
+  const Operation operation = instruction.operation;
+  if ((operation == Operation::extend ? core.loads_extend >= 1
+                                      : operation == Operation::extend_sign && core.loads_extend == 2) &&
+      instruction.memory != 0)
+    return core.timing(Operation::move);
+  const bool is_constant = instruction.memory == 0 && instruction.sources[0] == no_register;
+  const bool computes = operation == Operation::move && is_constant && core.computes_constants;
+  return core.timing(computes ? Operation::alu : operation);
+}
+
 /// Copies what the run of code depends on except the timings, to or from a struct with the same members as integers.
 template <class From, class To>
 constexpr void copy_parameters(const From& from, To& to) {
@@ -154,6 +180,7 @@ constexpr void copy_parameters(const From& from, To& to) {
   copy(from.stack_sync, to.stack_sync), copy(from.fuses_moves, to.fuses_moves);
   copy(from.loads_extend, to.loads_extend), copy(from.reissues, to.reissues);
   copy(from.adds_index_last, to.adds_index_last), copy(from.shifts_keep_flags, to.shifts_keep_flags);
+  copy(from.add_to_add, to.add_to_add), copy(from.wrong_target, to.wrong_target);
   copy(from.computes_constants, to.computes_constants);
   copy(from.waiting, to.waiting), copy(from.mispredict, to.mispredict), copy(from.fetch, to.fetch),
       copy(from.fetches, to.fetches), copy(from.loop_queue, to.loop_queue);
@@ -195,6 +222,7 @@ struct CoreState {
   bool stack_moved = false;   ///< RSP was moved by the front end, and nothing else has read it since
   std::uint64_t loaded = 0;   ///< bit r: the value of register r comes from a load
   std::uint64_t chained = 0;  ///< bit r: from an operation that begins a chain, see CoreRun::reissue()
+  std::uint64_t added = 0;    ///< bit r: from an addition of floating point
   RecentStore stores[recent_stores];  ///< the newest first
   bool operator==(const CoreState&) const = default;
 };

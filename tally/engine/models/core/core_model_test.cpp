@@ -406,6 +406,40 @@ TEST(CoreZen5, AnIndexOfThreeAddressPartsIsAddedLast) {
   EXPECT_EQ(per_iteration({sum(r13, r12)}, zen4_core), 2.0);
 }
 
+TEST(CoreZen5, AnAdditionGetsTheResultOfAnotherEarlier) {
+  const Register to = vector_register(0), from = vector_register(1);
+  const CoreInstruction add{.operation = Operation::fp_add, .sources = {to, from}, .results = {to}};
+  const CoreInstruction multiply{.operation = Operation::fp_multiply, .sources = {to, from}, .results = {to}};
+  EXPECT_EQ(per_iteration({add}, zen5_core), 2.0);
+  EXPECT_EQ(per_iteration({add, multiply}, zen5_core), 6.0);
+  EXPECT_EQ(per_iteration({add, multiply, multiply}, zen5_core), 9.0);
+  EXPECT_EQ(per_iteration({add, add, multiply}, zen5_core), 8.0);
+}
+
+TEST(CoreZen5, ASelectionByTwoFlagsMergesThem) {
+  const auto select = [](Operation operation, Register flag) {
+    return CoreInstruction{.operation = operation, .sources = {r12, r13, flag}, .results = {r12}};
+  };
+  const CoreInstruction by_two = select(Operation::select_signed, flags_register);
+  EXPECT_EQ(per_iteration({compare(r12), by_two}, zen5_core), 3.0);
+  EXPECT_EQ(per_iteration({compare(r12), select(Operation::select, flags_register)}, zen5_core), 2.0);
+  EXPECT_EQ(per_iteration({by_two}, zen5_core), 1.0) << "of the register";
+  EXPECT_EQ(per_iteration({compare(r12), by_two}, zen4_core), 2.0);
+}
+
+TEST(CoreZen5, LoadsOfTheFirstHalfOfWhatWasStoredTakeNoTime) {
+  const auto cycles = [](std::uint8_t bytes, std::uint32_t displacement, const CoreTable& core) {
+    CoreInstruction out = store(r13, r12), in = load(r12, r13);
+    out.at = {.base = r13, .bytes = 8};
+    in.at = {.base = r13, .bytes = bytes, .displacement = displacement};
+    return per_iteration({out, in, add(r12, r11)}, core);
+  };
+  EXPECT_EQ(cycles(4, 0, zen5_core), 1.0);
+  EXPECT_EQ(cycles(4, 4, zen5_core), 8.0);
+  EXPECT_EQ(cycles(2, 0, zen5_core), 8.0);
+  EXPECT_EQ(cycles(4, 0, zen4_core), 8.0);
+}
+
 TEST(CoreZen5, LoadsExtendByZerosInNoTime) {
   CoreInstruction extend = load(r12, r12);
   extend.operation = Operation::extend;

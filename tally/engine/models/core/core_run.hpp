@@ -8,31 +8,6 @@
 
 namespace tally::models {
 
-constexpr std::int32_t most_window = 256;  // of all cores, in cycles
-
-// Vectors, x87 and masks.
-constexpr bool is_vector(Register r) { return r >= first_x87 && r < carry_register; }
-
-// Whether an instruction waits in the schedulers of vectors and masks, which have as much room as the reorder buffer.
-inline bool is_of_vectors(const CoreInstruction& instruction) {
-  bool is = false;
-  for (const Register r : instruction.results) is |= is_vector(r);
-  for (const Register r : instruction.sources) is |= is_vector(r);
-  return is;
-}
-
-// Returns the timing of an instruction; null if the table has none.
-inline const Timing* timing_of(const CoreTable& core, const CoreInstruction& instruction) {
-  const Operation operation = instruction.operation;
-  if ((operation == Operation::extend ? core.loads_extend >= 1
-                                      : operation == Operation::extend_sign && core.loads_extend == 2) &&
-      instruction.memory != 0)
-    return core.timing(Operation::move);
-  const bool is_constant = instruction.memory == 0 && instruction.sources[0] == no_register;
-  const bool computes = operation == Operation::move && is_constant && core.computes_constants;
-  return core.timing(computes ? Operation::alu : operation);
-}
-
 /// One run of a code region. Times are relative to its start until finish().
 class CoreRun {
  public:
@@ -44,6 +19,7 @@ class CoreRun {
         lead_(core.lead() * ticks_per_cycle),
         loaded_(state.loaded),
         chained_(state.chained),
+        added_(state.added),
         fetched_(state.fetched),
         fetch_joins_(state.fetch_joins),
         stack_moved_(state.stack_moved),
@@ -62,11 +38,14 @@ class CoreRun {
                                    : front_ - (is_of_vectors(instruction) ? window_ : lead_);
     if (core_.in_order()) return step_in_order(instruction, timing);
     follow_stack(instruction);
+    const bool adds = instruction.operation == Operation::fp_add;
     std::int32_t start =
-        ready(instruction.sources, core_.shifts_keep_flags || instruction.operation != Operation::shift_by_register);
+        ready(instruction.sources, core_.shifts_keep_flags || instruction.operation != Operation::shift_by_register,
+              adds ? added_ : 0);
     if (core_.adds_index_last && adds_three(instruction.operation) && instruction.sources[1] != no_register)
       start =
           larger(larger(earliest_, ready_[instruction.sources[0]]), ready_[instruction.sources[1]] - ticks_per_cycle);
+    start = larger(start, flags_merged(instruction, timing));
     Cause wait = Cause::core;  // what determines `start`
     if ((instruction.memory & CoreInstruction::loads) != 0) {
       const Loaded value = loaded(instruction);
@@ -103,8 +82,11 @@ class CoreRun {
       buffer_->wait(scheduler, start - earliest_, start);
       buffer_->add(used, slot_ticks(used), front_, is_fused ? 0 : fetched);
     }
-    for (const Register result : instruction.results)
-      if (result != no_register) ready_[result] = done;
+    for (const Register result : instruction.results) {
+      if (result == no_register) continue;
+      ready_[result] = done;
+      added_ = (added_ & ~bit(result)) | (adds ? bit(result) : 0);
+    }
     if ((instruction.memory & CoreInstruction::stores) != 0) remember(instruction.at, done);
     change_places(instruction);
     if (serializes(instruction.operation)) wait_for_all();
@@ -141,6 +123,7 @@ class CoreRun {
     static_assert(most_window * ticks_per_cycle <= INT16_MAX);
     state.loaded = loaded_;
     state.chained = chained_;
+    state.added = added_;
     state.fetched = fetched_;
     state.fetch_joins = fetch_joins_;
     state.stack_moved = stack_moved_;
@@ -205,7 +188,8 @@ class CoreRun {
       const SymbolicAddress& stored = store.at;
       if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
       const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
-      if (stored == at && i < core_.renamed_stores && renames(instruction))
+      const bool begins_there = core_.renames == Renames::all && from == 0 && at.bytes >= 4 && at.bytes < stored.bytes;
+      if ((stored == at || begins_there) && i < core_.renamed_stores && renames(instruction))
         return {larger(store.ready, earliest_), Cause::forwarding};
       const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;
       if (!is_inside && from >= stored.bytes && back >= at.bytes) {
@@ -374,14 +358,24 @@ class CoreRun {
            (operation == Operation::alu || operation == Operation::add_constant || operation == Operation::shift);
   }
 
-  // When the last of these is ready; without flags for an instruction that does not wait for those it may keep.
+  // When the last of these is ready; without flags for an instruction that does not wait for those it may keep. Those
+  // in `early` are ready before, by CoreTable::add_to_add.
   template <std::size_t n>
-  std::int32_t ready(const Register (&sources)[n], bool with_flags = true) const {
+  std::int32_t ready(const Register (&sources)[n], bool with_flags = true, std::uint64_t early = 0) const {
     std::int32_t time = earliest_;
     for (const Register source : sources)
       if (source != no_register && (with_flags || (source != flags_register && source != carry_register)))
-        time = larger(time, ready_[source]);
+        time = larger(time, ready_[source] - ((early & bit(source)) != 0 ? core_.add_to_add * ticks_per_cycle : 0));
     return time;
+  }
+
+  // A selection that takes two ports merges the flags, which takes a cycle.
+  std::int32_t flags_merged(const CoreInstruction& instruction, const Timing& timing) const {
+    const bool merges = instruction.operation == Operation::select_unsigned ||
+                        instruction.operation == Operation::select_signed;
+    if (!merges || timing.latency != 1 || timing.uses[0].cycles != 2) return earliest_;
+    return larger(ready_[flags_register], reads(instruction, carry_register) ? ready_[carry_register] : earliest_) +
+           ticks_per_cycle;
   }
 
   std::int32_t load_ticks(const CoreInstruction& instruction) const {
@@ -485,7 +479,7 @@ class CoreRun {
   std::uint64_t followed_ = 0;      ///< registers of their places
   std::int32_t earliest_ = 0;       ///< when this instruction may start
   std::int32_t front_ = 0;          ///< when the last instruction ended
-  std::uint64_t loaded_, chained_;  ///< as in CoreState
+  std::uint64_t loaded_, chained_, added_;  ///< as in CoreState
   std::uint8_t fetched_;            ///< as CoreState::fetched
   bool fetch_joins_;                ///< as CoreState::fetch_joins
   bool stack_moved_;                ///< as CoreState::stack_moved

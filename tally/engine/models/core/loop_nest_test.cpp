@@ -109,5 +109,27 @@ TEST(LoopNest, FindsALoopThatItsFirstBlockLeaves) {
   EXPECT_FALSE(find_repeated(counted, edges, marks, 1, other)) << "nothing leads back";
 }
 
+// A search in a tree: each round runs one of two blocks.
+TEST(LoopNest, FindsALoopOfTwoArms) {
+  std::vector<CoreBlock> blocks(5, CoreBlock{.executions = 100});
+  blocks[1].executions = 1100;
+  blocks[2].executions = 550;
+  blocks[4].executions = 450;
+  const std::vector<CoreEdge> edges{{0, 1, 1},   {2, 1, 550}, {3, 1, 99}, {4, 1, 450},
+                                    {1, 2, 550}, {1, 3, 100}, {1, 4, 450}};
+  std::vector<CoreMark> marks(5);
+  marks[1] = {.usual = 3, .follower = 5, .is_in_loop = true};
+  marks[2] = {.usual = 2, .follower = 2, .is_in_loop = true};
+  marks[3] = {.usual = 2, .follower = 3};
+  marks[4] = {.usual = 2, .follower = 4};
+  RepeatedLoop found;
+  ASSERT_TRUE(find_repeated(blocks, edges, marks, 1, found));
+  EXPECT_EQ(found.entries, 100U);
+  EXPECT_EQ(found.trips, 11U);
+  ASSERT_EQ(found.arm_count, 1U);
+  EXPECT_EQ(found.arms[0], 4U);
+  EXPECT_EQ(found.outside[0], 3U);
+}
+
 }  // namespace
 }  // namespace tally::models

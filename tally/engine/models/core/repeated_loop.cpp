@@ -2,6 +2,18 @@
 
 namespace tally::models {
 
+// The waits in which code after a loop may run.
+static constexpr Cause overlapping_waits[] = {Cause::core, Cause::l1};
+
+CoreTimes without_overlap(CoreTimes times, std::uint32_t part) {
+  constexpr std::uint64_t all = CoreMark::all_overlaps;
+  for (const Cause cause : overlapping_waits) {
+    const std::uint64_t waits = times.of(cause);
+    times.of(cause) -= waits / all * part + waits % all * part / all;
+  }
+  return times;
+}
+
 bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges, std::span<const CoreMark> marks,
                    std::uint32_t number, RepeatedLoop& loop) {
   std::uint32_t cycle[RepeatedLoop::limit], size = 0;  // backwards
@@ -15,18 +27,30 @@ bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> 
     while (i < size && cycle[i] != block) ++i;
     return i;
   };
+  // An arm is entered from the loop and leads back to it, in more than a third of its rounds: code outside is rarer.
+  const auto is_arm = [&](std::uint32_t block) {
+    const CoreMark& mark = marks[block];
+    if (mark.usual == 0 || mark.follower == 0 || index(mark.usual - 1) == size) return false;
+    const std::uint32_t back = edges[mark.follower - 1].to;
+    return index(back) < size && 3 * blocks[block].executions > blocks[back].executions;
+  };
   std::uint32_t first = 0, exit = 0, next = 0;
-  std::uint64_t most_in = 0, most_out = 0;
+  std::uint64_t most_in = 0, most_out = 0, all_out = 0;
   for (const CoreEdge& edge : edges) {
     const std::uint32_t from = index(edge.from), to = index(edge.to);
-    if (from == size && to < size) {
+    if (from == size && to < size && is_arm(edge.from)) {
+      const bool is_new = loop.arm_count == 0 || loop.arms[loop.arm_count - 1] != edge.from;
+      if (is_new && loop.arm_count < RepeatedLoop::limit) loop.arms[loop.arm_count++] = edge.from;
+    } else if (from == size && to < size) {
       loop.entries += edge.count;
       if (edge.count > most_in) most_in = edge.count, first = to;
-    } else if (from < size && to == size && edge.count > most_out) {
+    } else if (from < size && to == size && edge.count > most_out && !is_arm(edge.to)) {
       most_out = edge.count, exit = from, next = edge.to;
     }
   }
-  if (most_in == 0 || most_out == 0 || most_in < loop.entries / 4 * 3 || most_out < loop.entries / 4 * 3) return false;
+  for (const CoreEdge& edge : edges)
+    if (edge.to == next && (index(edge.from) < size || is_arm(edge.from))) all_out += edge.count;
+  if (most_in == 0 || most_out == 0 || most_in < loop.entries / 4 * 3 || all_out < loop.entries / 4 * 3) return false;
   loop.trips = (blocks[cycle[first]].executions + loop.entries / 2) / loop.entries;
   for (loop.loop_size = 0; loop.loop_size < size; ++loop.loop_size)
     loop.loop[loop.loop_size] = cycle[(first + size - loop.loop_size) % size];
@@ -39,16 +63,15 @@ bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> 
   return false;
 }
 
-void take_overlap(const CoreTable& core, const RepeatedLoop& loop, std::uint64_t trips, const NestTimes& times,
-                  std::uint64_t outside, std::span<CoreSpent> spent, std::span<CoreRestart> restarts) {
-  static constexpr Cause waits[] = {Cause::core, Cause::l1};
+std::uint32_t overlapped(const CoreTable& core, const RepeatedLoop& loop, std::uint64_t trips, const NestTimes& times,
+                         std::uint64_t outside, std::span<const CoreSpent> spent, std::span<CoreRestart> restarts) {
   static constexpr std::uint64_t whole = 256;
   std::uint64_t trip = 0, last = 0, waited = 0;
   for (std::uint32_t n = 0; n < loop.loop_size; ++n) {
     const CoreTimes& cycles = spent[loop.loop[n]].cycles;
     trip += cycles.sum();
     last += n < loop.last ? cycles.sum() : 0;
-    for (const Cause cause : waits) waited += cycles.of(cause) * loop.trips;
+    for (const Cause cause : overlapping_waits) waited += cycles.of(cause) * loop.trips;
   }
   const std::uint64_t endless = static_cast<std::uint64_t>(times.endless) * parts_of_tick / trips;
   // The first block is in `outside`.
@@ -69,15 +92,10 @@ void take_overlap(const CoreTable& core, const RepeatedLoop& loop, std::uint64_t
   const std::uint64_t share = missed * whole / loop.entries;
   const std::uint64_t gain =
       (saved(round, times.predicted) * (whole - share) + saved(round + restarted, times.mispredicted) * share) / whole;
-  const std::uint64_t kept = gain < waited ? whole * whole - gain * whole * whole / waited : 0;
-  for (std::uint32_t n = 0; n < loop.loop_size; ++n)
-    for (const Cause cause : waits) {
-      std::uint64_t& ticks = spent[loop.loop[n]].cycles.of(cause);
-      ticks = ticks * kept / (whole * whole);
-    }
-  if (gain <= waited || restart == nullptr) return;
+  if (gain < waited) return static_cast<std::uint32_t>(gain * CoreMark::all_overlaps / waited);
   const std::uint64_t more = (gain - waited) * missed;
-  restart->ticks -= more < restart->ticks ? more : restart->ticks;
+  if (restart != nullptr) restart->ticks -= more < restart->ticks ? more : restart->ticks;
+  return CoreMark::all_overlaps;
 }
 
 }  // namespace tally::models

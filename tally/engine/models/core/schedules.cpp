@@ -27,7 +27,7 @@ void forget_fixed_stores(CoreState& state) {
 
 StateName name_of(const CoreState& state, std::uint64_t end) {
   const auto begin = static_cast<std::uint32_t>(origin(end));
-  StateName name = mixed(mixed(state.loaded, state.chained),
+  StateName name = mixed(mixed(mixed(state.loaded, state.chained), state.added),
                          state.fetched | std::uint64_t{state.stack_moved} << 8 | std::uint64_t{state.fetch_joins} << 9);
   for (unsigned i = 0; i < registers; i += 3) {
     const auto at = [&](unsigned j) { return j < registers ? state.ready[j] : std::int16_t{0}; };

@@ -14,8 +14,8 @@ namespace tally::models {
 /// while that entry is new, the next shorter one. Only targets that were used lately are predicted. 27 KB in hardware:
 /// 1,024 last targets, 5 × 384 entries and 512 sets of 4 targets. On a Zen 5 (2026-11-30) a call of 1,000 functions in
 /// turn mispredicts 2 % of them (modelled 0 %), of 2,000 functions 64 % (20 to 50 %), and an interpreter of 16 kinds of
-/// operations 11 and 36 % in a sequence of 1,000 and 2,000 (1 and 37 %). Addresses are the low 32 bits. The initial state
-/// is all zero.
+/// operations 11 and 36 % in a sequence of 1,000 and 2,000 (1 and 37 %). Addresses are the low 32 bits. The initial
+/// state is all zero.
 class IndirectTargets {
  public:
   static constexpr unsigned tables = 5;
@@ -104,8 +104,8 @@ class IndirectTargets {
     return found;
   }
 
-  /// Replaces an entry that is not useful, in the first table from `table` on that has one. Every second time a table is
-  /// skipped: otherwise two contexts could always replace each other's entry before it is useful.
+  /// Replaces an entry that is not useful, in the first table from `table` on that has one. Every second time a table
+  /// is skipped: otherwise two contexts could always replace each other's entry before it is useful.
   void allocate(Entry* const* candidates, const std::uint16_t* tag, unsigned table, std::uint32_t target) {
     random_ = random_ * 5 + 1;
     for (std::uint32_t skips = random_ >> 28; skips % 2 != 0 && table + 1 < tables; skips /= 2) ++table;
@@ -124,7 +124,7 @@ class IndirectTargets {
   Entry entries_[tables][size] = {};
   std::uint32_t last_[1u << last_bits] = {};
   std::uint32_t used_[1u << set_bits][ways] = {};  ///< targets, the latest first
-  unsigned __int128 targets_ = 0;  ///< 16 bits of each of the last targets, the latest in the low bits
+  unsigned __int128 targets_ = 0;                  ///< 16 bits of each of the last targets, the latest in the low bits
   std::uint32_t failures_ = 0, random_ = 0;
 };
 

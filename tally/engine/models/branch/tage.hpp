@@ -18,11 +18,12 @@ struct Mispredictions {
 };
 
 /// A bimodal table and seven tables whose entries are indexed and tagged by address and histories of increasing length;
-/// tags also by the next shorter history. The longest history with a matching entry predicts. 128 KB in hardware: 65,536
-/// two-bit counters (16 KB) and 7 × 8,192 entries of 16 bits: a Zen 5 (2026-11-30) repeats 24,000 random outcomes of one
-/// branch. Targets of indirect branches are predicted with the same history, of which each is two outcomes that depend
-/// on its target (IndirectTargets). Call reset() first: all zero is not a valid state. Cost per branch in play(), on a
-/// Zen 5 with AVX2 (2026-11-30, load 6): 4.7 ns for patterns of 1,000 outcomes, 18 ns for noise of 3,000 branches.
+/// tags also by the next shorter history. The longest history with a matching entry predicts. 128 KB in hardware:
+/// 65,536 two-bit counters (16 KB) and 7 × 8,192 entries of 16 bits: a Zen 5 (2026-11-30) repeats 24,000 random
+/// outcomes of one branch. Targets of indirect branches are predicted with the same history, of which each is two
+/// outcomes that depend on its target (IndirectTargets). Call reset() first: all zero is not a valid state. Cost per
+/// branch in play(), on a Zen 5 with AVX2 (2026-11-30, load 6): 4.7 ns for patterns of 1,000 outcomes, 18 ns for noise
+/// of 3,000 branches.
 class Tage {
  public:
   static constexpr unsigned tables = 7;

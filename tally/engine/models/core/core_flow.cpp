@@ -97,9 +97,9 @@ class Flow {
       // The overlap of longer loops is that of one with a few times the reorder buffer's instructions.
       const std::uint64_t most = 3 * core_.rob / length + 2, trips = loop.trips < most ? loop.trips : most;
       const NestTimes times = run_nest(loop, static_cast<std::uint32_t>(trips));
-      const std::uint32_t part = overlapped(core_, loop, trips, times, ticks_outside(loop), spent_, restarts);
-      for (std::uint32_t n = 0; n < loop.loop_size; ++n) marks_[loop.loop[n]].overlapped = part;
-      for (std::uint32_t n = 0; n < loop.arm_count; ++n) marks_[loop.arms[n]].overlapped = part;
+      const std::uint32_t share = overlapped(core_, loop, trips, times, ticks_outside(loop), spent_, restarts);
+      for (std::uint32_t n = 0; n < loop.loop_size; ++n) marks_[loop.loop[n]].overlapped = share;
+      for (std::uint32_t n = 0; n < loop.arm_count; ++n) marks_[loop.arms[n]].overlapped = share;
     }
   }
 

@@ -112,14 +112,14 @@ struct CoreTable {
   std::uint8_t forward_blocked = 12;  ///< from the end of a store to the result of a load of which it has only a part
   Renames renames = Renames::none;    ///< loads of exactly what was stored take no time
   std::uint8_t renamed_stores = 9;    ///< of the last stores, those for which this holds
-  std::uint8_t loads_extend = 0;    ///< loads extend their values in no time of their own: 1: by zeros; 2: also by the
-                                    ///< sign
-  bool shifts_keep_flags = true;    ///< a shift by a register waits for the flags, which it may keep
-  bool reissues = false;            ///< see CoreRun::reissue()
-  bool adds_index_last = false;     ///< an index of three address parts has a latency of 1
-  std::uint8_t add_to_add = 0;      ///< cycles by which an addition of floating point gets the result of another earlier
-  std::uint8_t stack_sync = 0;      ///< cycles until others see what push, pop, call and ret add to RSP
-  bool fuses_moves = false;         ///< a move between registers and an operation that changes its result take one slot
+  std::uint8_t loads_extend = 0;  ///< loads extend their values in no time of their own: 1: by zeros; 2: also by the
+                                  ///< sign
+  bool shifts_keep_flags = true;  ///< a shift by a register waits for the flags, which it may keep
+  bool reissues = false;          ///< see CoreRun::reissue()
+  bool adds_index_last = false;   ///< an index of three address parts has a latency of 1
+  std::uint8_t add_to_add = 0;    ///< cycles by which an addition of floating point gets the result of another earlier
+  std::uint8_t stack_sync = 0;    ///< cycles until others see what push, pop, call and ret add to RSP
+  bool fuses_moves = false;       ///< a move between registers and an operation that changes its result take one slot
   bool computes_constants = false;  ///< a move of a constant takes a port
   bool fuses = false;               ///< a comparison and the conditional jump after it are one operation
   std::uint8_t fetch = 0;           ///< operations of one line of code that are fetched in a cycle, up to a taken

@@ -371,8 +371,8 @@ class CoreRun {
 
   // A selection that takes two ports merges the flags, which takes a cycle.
   std::int32_t flags_merged(const CoreInstruction& instruction, const Timing& timing) const {
-    const bool merges = instruction.operation == Operation::select_unsigned ||
-                        instruction.operation == Operation::select_signed;
+    const bool merges =
+        instruction.operation == Operation::select_unsigned || instruction.operation == Operation::select_signed;
     if (!merges || timing.latency != 1 || timing.uses[0].cycles != 2) return earliest_;
     return larger(ready_[flags_register], reads(instruction, carry_register) ? ready_[carry_register] : earliest_) +
            ticks_per_cycle;
@@ -476,14 +476,14 @@ class CoreRun {
   std::int32_t ready_[registers];
   std::int32_t free_[units];
   Stored stores_[recent_stores];
-  std::uint64_t followed_ = 0;      ///< registers of their places
-  std::int32_t earliest_ = 0;       ///< when this instruction may start
-  std::int32_t front_ = 0;          ///< when the last instruction ended
+  std::uint64_t followed_ = 0;              ///< registers of their places
+  std::int32_t earliest_ = 0;               ///< when this instruction may start
+  std::int32_t front_ = 0;                  ///< when the last instruction ended
   std::uint64_t loaded_, chained_, added_;  ///< as in CoreState
-  std::uint8_t fetched_;            ///< as CoreState::fetched
-  bool fetch_joins_;                ///< as CoreState::fetch_joins
-  bool stack_moved_;                ///< as CoreState::stack_moved
-  Register copied_ = no_register;   ///< the result of the last instruction, if that is a move between registers
+  std::uint8_t fetched_;                    ///< as CoreState::fetched
+  bool fetch_joins_;                        ///< as CoreState::fetch_joins
+  bool stack_moved_;                        ///< as CoreState::stack_moved
+  Register copied_ = no_register;           ///< the result of the last instruction, if that is a move between registers
   CoreTimes spent_;
   std::uint32_t aliases_ = 0;
   ReorderBuffer* const buffer_;

@@ -5,11 +5,11 @@ namespace tally::models {
 // The waits in which code after a loop may run.
 static constexpr Cause overlapping_waits[] = {Cause::core, Cause::l1};
 
-CoreTimes without_overlap(CoreTimes times, std::uint32_t part) {
+CoreTimes without_overlap(CoreTimes times, std::uint32_t share) {
   constexpr std::uint64_t all = CoreMark::all_overlaps;
   for (const Cause cause : overlapping_waits) {
     const std::uint64_t waits = times.of(cause);
-    times.of(cause) -= waits / all * part + waits % all * part / all;
+    times.of(cause) -= waits / all * share + waits % all * share / all;
   }
   return times;
 }

@@ -27,13 +27,13 @@ struct RepeatedLoop {
 bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges, std::span<const CoreMark> marks,
                    std::uint32_t number, RepeatedLoop& loop);
 
-/// Returns what part of a loop's waits, as CoreMark::overlapped, overlaps with the code after it, and takes the rest of
-/// that time from its restarts. `spent`: by one execution of each block. `outside`: ticks of the code outside and of the
-/// loop's next beginning. `trips`: those of `times`.
+/// Returns what share of a loop's waits, as CoreMark::overlapped, overlaps with the code after it, and takes the rest
+/// of that time from its restarts. `spent`: by one execution of each block. `outside`: ticks of the code outside and of
+/// the loop's next beginning. `trips`: those of `times`.
 std::uint32_t overlapped(const CoreTable& core, const RepeatedLoop& loop, std::uint64_t trips, const NestTimes& times,
                          std::uint64_t outside, std::span<const CoreSpent> spent, std::span<CoreRestart> restarts);
 
-/// Takes that part from the waits among these times.
-CoreTimes without_overlap(CoreTimes times, std::uint32_t part);
+/// Takes that share from the waits among these times.
+CoreTimes without_overlap(CoreTimes times, std::uint32_t share);
 
 }  // namespace tally::models

@@ -34,6 +34,7 @@ struct Models {
   uint8_t streams;              ///< 1: the machine prefetches streams, so cycles do not wait for them
   uint8_t worker_count;         ///< workers that run the models for generated code (NoteRing); 0: the engine runs them
   uint8_t core;                 ///< 1 + the index of its core in machines::core_names(): for programs that ask; 0: none
+  uint16_t crowded_load, crowded_store;  ///< see models::CrowdTimes
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
   uint8_t shipped;  ///< 1 + the index of its shipped model in machines::names(); 0: none. For programs that ask, like
   char name[39];    ///< its name, cut at 38 bytes
@@ -77,6 +78,7 @@ struct ModelMissCounts {
   uint64_t stlb_data, stlb_chases, stlb_fetches;
   uint64_t walk_data, walk_chases, walk_fetches;
   uint64_t stream_llc, stream_memory, busy_llc, busy_memory, next_llc, next_memory;
+  uint64_t stlb_stores, walk_stores, busy_l2, crowded;
 };
 
 /// What the models count for a thread. They do not count references of first levels that generated code resolves alone:

@@ -39,10 +39,12 @@ bool stores(const CoreInstruction& code) { return (code.memory & CoreInstruction
 /// What follows from a line, and what still holds the pointer to it, after some instructions.
 struct Path {
   u64 pc;
-  u32 results, pointers;   // registers that follow from the line, and that hold the pointer
-  Variable results_in[3];  // variables that follow from the line, the newest first
-  Variable pointer_in;     // one that holds the pointer
-  bool is_linear;          // registers of the address change by constants only
+  u32 results, pointers;              // registers that follow from the line, and that hold the pointer
+  Variable results_in[3];             // variables that follow from the line, the newest first
+  Variable pointer_in;                // one that holds the pointer
+  bool is_linear;                     // registers of the address change by constants only
+  bool is_same = true;                // registers of the address do not change
+  u64 added_to = 0, overwritten = 0;  // registers that sums and products change, and that others write
   u32 advance = 0, instructions = 1;
   u32 pointers_for = pointer_limit;  // instructions for which pointers are followed
 
@@ -50,8 +52,10 @@ struct Path {
   bool is_busy() const {
     const u32 back = 0 - advance, stride = advance < back ? advance : back;
     const u32 new_bytes = stride < line_bytes ? stride : line_bytes;
-    return is_linear && stride != 0 && instructions * line_bytes >= busy_instructions * new_bytes;
+    return is_linear && stride != 0 &&
+           (instructions * line_bytes >= busy_instructions * new_bytes || (added_to & ~overwritten) != 0);
   }
+  void add_work(const CoreInstruction& code);
   void advance_by(const CoreInstruction& code, const CoreInstruction& access);
   void pass(const CoreInstruction& code, const CoreInstruction& access);
   void forget(const Variable& variable);
@@ -65,8 +69,19 @@ void Path::forget(const Variable& variable) {
   if (variable == pointer_in) pointer_in = {};
 }
 
+void Path::add_work(const CoreInstruction& code) {
+  using enum models::Operation;
+  const bool is_long = code.operation == fp_add || code.operation == fp_fma || code.operation == fp_multiply;
+  for (const models::Register r : code.results) {
+    bool is_read = false;
+    for (const models::Register source : code.sources) is_read |= source == r;
+    if (r < 64) (is_long && is_read ? added_to : overwritten) |= u64{1} << r;
+  }
+}
+
 void Path::advance_by(const CoreInstruction& code, const CoreInstruction& access) {
   ++instructions;
+  add_work(code);
   const u32 written = general_in(code.results) & ~bit_of(code.moved);
   is_linear = is_linear && instructions < instruction_limit && (written & general_in(access.address)) == 0;
   if (code.moved == models::no_register) return;
@@ -84,6 +99,7 @@ bool is_near(const CoreInstruction& a, const CoreInstruction& b) {
 void Path::pass(const CoreInstruction& code, const CoreInstruction& access) {
   advance_by(code, access);
   const u32 written = general_in(code.results);
+  is_same = is_same && (written & general_in(access.address)) == 0;
   const Variable variable = variable_of(code);
   bool follows = ((general_in(code.sources) | general_in(code.address)) & results) != 0;
   follows |= loads(code) && (bit_of(code.at.base) & pointers) != 0 && is_near(code, access);
@@ -136,6 +152,7 @@ Reuse reuse_of(const Instruction& in) {
                              {},
                              variable_before(in, access, bytes),
                              access.memory == CoreInstruction::loads && (written & address) == 0 && !is_local}};
+  paths[0].add_work(access);
   u32 left = instruction_limit, busy_left = instruction_limit;  // of paths that may find a chase, and of others
   Reuse reuse = Reuse::none;
   bool has_returned = false;
@@ -144,7 +161,7 @@ Reuse reuse_of(const Instruction& in) {
     while (path.follows_line() || (path.is_linear && !has_returned)) {
       if (path.pc == in.pc) {
         if ((path.results & address) != 0) return Reuse::chase;
-        if (!has_returned && path.is_busy()) reuse = Reuse::busy;
+        if (!has_returned && reuse == Reuse::none && path.is_busy()) reuse = Reuse::busy;
         has_returned = true;
         break;
       }
@@ -156,7 +173,10 @@ Reuse reuse_of(const Instruction& in) {
         break;
       }
       --budget;
-      path.pass(core_code(next), access);
+      const CoreInstruction code = core_code(next);
+      if (path.is_same && access.memory == CoreInstruction::loads && stores(code) && code.at == access.at)
+        reuse = Reuse::updated;
+      path.pass(code, access);
       const bool forks = next.kind == Kind::jcc || next.kind == Kind::loop;
       if (!forks && next.kind != Kind::plain && next.kind != Kind::jump) break;
       path.pc = next.kind == Kind::plain ? next.next() : next.target();

@@ -12,8 +12,10 @@ enum class Reuse : u8 {
   /// loads by the same pointer: from the same line, usually. So its misses wait for each other.
   chase,
   /// A load, and on the first path back to it the registers of its address grow by constants: at least 20 instructions
-  /// run for each line.
+  /// run for each line, or each trip waits for a sum or product of the trip before.
   busy,
+  /// A load, after which the same registers address a store.
+  updated,
 };
 
 /// Follows registers and variables on the stack, no other memory, on a few paths of direct branches; a call ends a

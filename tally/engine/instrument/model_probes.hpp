@@ -25,6 +25,7 @@ enum class Ask : u32 {
   element_accesses,  // an instruction is about to run whose accesses depend on its registers
   outcomes,          // the outcomes of branches are full
   busy_load = 16,
+  updated_load = 20,
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }

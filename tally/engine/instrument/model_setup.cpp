@@ -142,7 +142,7 @@ void models_init() {
   if (m.on == 0) return;
   caches = {shape_of(m.l1i), shape_of(m.l1d), shape_of(m.l2), shape_of(m.llc), {m.next_line != 0, m.streamer != 0}};
   tlbs = {shape_of(m.itlb), shape_of(m.dtlb), shape_of(m.stlb)};
-  if (on(channel::model_core)) caches.misses = {tlbs, m.streams != 0};
+  if (on(channel::model_core)) caches.misses = {tlbs, m.streams != 0, {m.crowded_load, m.crowded_store}};
   if (!on(channel::model_l1i)) caches.l1i = {};
   if (!on(channel::model_l1d)) caches.l1d = {};
   if (!on(channel::model_lower)) caches.l2 = caches.llc = {};

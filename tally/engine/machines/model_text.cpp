@@ -57,6 +57,8 @@ std::string text_of(const MachineModel& machine) {
         fmt::format("line-time l2={} llc={} memory={}\n", latencies.l2_line, latencies.llc_line, latencies.memory_line);
   }
   if (latencies.memory_parallel != 0) text += fmt::format("parallel memory={}\n", latencies.memory_parallel);
+  if (latencies.crowd != models::CrowdTimes{})
+    text += fmt::format("crowded load={} store={}\n", latencies.crowd.load, latencies.crowd.store);
   return text;
 }
 

@@ -76,10 +76,11 @@ class Parser {
     if (head == "latency") return take_latency(words);
     if (head == "line-time") return take_line_time(words);
     if (head == "parallel") return take_parallel(words);
+    if (head == "crowded") return take_crowded(words);
     if (const auto level = caches_.find(head); level != caches_.end()) return take_cache(*level->second, words);
     if (const auto level = tlbs_.find(head); level != tlbs_.end()) return take_tlb(*level->second, words);
     return unknown_word(head, {"model", "title", "source", "l1i", "l1d", "l2", "llc", "itlb", "dtlb", "stlb",
-                               "prefetch", "core", "latency", "line-time", "parallel"});
+                               "prefetch", "core", "latency", "line-time", "parallel", "crowded"});
   }
 
   tl::unexpected<Error> unknown_word(const std::string& word, const std::vector<std::string>& known) const {
@@ -235,6 +236,12 @@ class Parser {
 
   Status take_parallel(const std::vector<std::string>& words) {
     const auto names = take_cycles(words, {{"memory", &machine_.latencies.memory_parallel}});
+    return names ? Status{} : fail(names.error());
+  }
+
+  Status take_crowded(const std::vector<std::string>& words) {
+    models::CrowdTimes& times = machine_.latencies.crowd;
+    const auto names = take_cycles(words, {{"load", &times.load}, {"store", &times.store}});
     return names ? Status{} : fail(names.error());
   }
 

@@ -15,7 +15,7 @@
 
 namespace tally::models {
 
-/// The steps of a path, in order of execution. The first seven values, and busy_load, are those of Access.
+/// The steps of a path, in order of execution. The first seven values, and the last two, are those of Access.
 enum class Step : std::uint8_t {
   load,
   store,
@@ -32,6 +32,7 @@ enum class Step : std::uint8_t {
   indirect_call,
   ret,
   busy_load = 16,
+  updated_load = 20,
 };
 
 /// A string instruction. Its words in the log are RCX, RSI and RDI before it, and the same after it.
@@ -75,7 +76,7 @@ struct Op {
   Step what;
   std::uint16_t site_bits = 0;  ///< the upper 16 bits of site(); instruction() has 48
 
-  std::uint64_t instruction() const { return what < Step::conditional || what == Step::busy_load ? target : at; }
+  std::uint64_t instruction() const { return what < Step::conditional || what >= Step::busy_load ? target : at; }
   /// The instruction as reported to observers: with its mapping (channel::code_site()).
   std::uint64_t site() const { return instruction() | std::uint64_t{site_bits} << 48; }
 };

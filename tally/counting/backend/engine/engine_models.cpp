@@ -90,6 +90,8 @@ channel::Models settings_of(const Simulation& simulation, const NeededModels& ne
   models.next_line = caches.prefetch.next_line ? 1 : 0;
   models.streamer = caches.prefetch.streamer ? 1 : 0;
   models.streams = simulation.machine.caches.prefetch.streamer ? 1 : 0;
+  models.crowded_load = simulation.machine.latencies.crowd.load;
+  models.crowded_store = simulation.machine.latencies.crowd.store;
   models.l1i = level_of(caches.l1i);
   models.l1d = level_of(caches.l1d);
   models.l2 = level_of(caches.l2);
@@ -161,7 +163,8 @@ tally::models::HierarchyShape shape_of(const channel::Models& models) {
   if (on(channel::model_lower)) shape.l2 = shape_of(models.l2);
   if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
   shape.prefetch = {models.next_line != 0, models.streamer != 0};
-  if (on(channel::model_core)) shape.misses = {all_tlbs(models), models.streams != 0};
+  if (on(channel::model_core))
+    shape.misses = {all_tlbs(models), models.streams != 0, {models.crowded_load, models.crowded_store}};
   return shape;
 }
 

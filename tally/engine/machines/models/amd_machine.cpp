@@ -80,6 +80,7 @@ core     zen5
 latency  l2=14 llc=50 memory=600 stlb=7 walk=30
 line-time l2=1 llc=3 memory=9
 parallel memory=24
+crowded  load=6 store=27
 )";
 
 }  // namespace tally::machines

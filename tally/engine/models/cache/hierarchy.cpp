@@ -11,41 +11,23 @@
 
 namespace tally::models {
 
-void LevelCounts::add(const LevelCounts& other) {
-  fetches += other.fetches;
-  fetch_misses += other.fetch_misses;
-  loads += other.loads;
-  load_misses += other.load_misses;
-  stores += other.stores;
-  store_misses += other.store_misses;
-}
+namespace {
 
-void MissCounts::add(const MissCounts& other) {
-  using Words = std::array<std::uint64_t, sizeof(MissCounts) / sizeof(std::uint64_t)>;
-  auto sum = std::bit_cast<Words>(*this);
-  const auto added = std::bit_cast<Words>(other);
+// Adds counts, which are words and nothing else.
+template <class Counts>
+void add_words(Counts& to, const Counts& from) {
+  using Words = std::array<std::uint64_t, sizeof(Counts) / sizeof(std::uint64_t)>;
+  auto sum = std::bit_cast<Words>(to);
+  const auto added = std::bit_cast<Words>(from);
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += added[i];
-  *this = std::bit_cast<MissCounts>(sum);
+  to = std::bit_cast<Counts>(sum);
 }
 
-void ChaseCounts::add(const ChaseCounts& other) {
-  l2 += other.l2;
-  llc += other.llc;
-  memory += other.memory;
-}
+}  // namespace
 
-void HierarchyCounts::add(const HierarchyCounts& other) {
-  l1i.add(other.l1i);
-  l1d.add(other.l1d);
-  l2.add(other.l2);
-  llc.add(other.llc);
-  l1d_across.add(other.l1d_across);
-  prefetches += other.prefetches;
-  chases.add(other.chases);
-  chase_stores.add(other.chase_stores);
-  misses.add(other.misses);
-  string_steps += other.string_steps;
-}
+void LevelCounts::add(const LevelCounts& other) { add_words(*this, other); }
+void MissCounts::add(const MissCounts& other) { add_words(*this, other); }
+void HierarchyCounts::add(const HierarchyCounts& other) { add_words(*this, other); }
 
 HierarchyShape fast(const HierarchyShape& shape) {
   HierarchyShape result = shape;
@@ -101,6 +83,19 @@ void count_in(LevelCounts& counts, Access access, bool hit) {
 
 }  // namespace
 
+// Counts what crowded sets of the first level add to the miss of this access. Chases are never under way together.
+// Returns whether it is a busy load that no prefetcher has requested.
+bool LowerLevels::crowd(std::uint64_t address, Access access, MissCounts& counts) {
+  const Access purpose = purpose_of(access);
+  if (shape_.misses.crowd == CrowdTimes{} || purpose == Access::fetch || is_chase(access)) return false;
+  const CrowdedSets::Found found = sets_.pass(address, shape_.l1d);
+  const bool is_busy = access == Access::busy_load;
+  counts.crowded +=
+      sets_.longer(found, shape_.l1d.ways, purpose != Access::store,
+                   purpose != Access::load || access == Access::updated_load, is_busy, shape_.misses.crowd);
+  return is_busy && found.is_far;
+}
+
 // Counts what a translation adds to the miss of this access.
 void LowerLevels::translate(std::uint64_t address, Access access, MissCounts& counts) {
   Cache& first = access == Access::fetch ? itlb_ : dtlb_;
@@ -132,7 +127,10 @@ void LowerLevels::translate_again(std::uint64_t address, Access access, MissCoun
     ++(walks ? counts.walk_fetches : counts.stlb_fetches);
   else
     ++(walks ? counts.walk_data : counts.stlb_data);
-  if (is_chase(access)) ++(walks ? counts.walk_chases : counts.stlb_chases);
+  if (is_chase(access))
+    ++(walks ? counts.walk_chases : counts.stlb_chases);
+  else if (purpose_of(access) == Access::store)
+    ++(walks ? counts.walk_stores : counts.stlb_stores);
 }
 
 // Whether a request that missed L2 is for a line that a prefetcher has requested before, and something waits for it; or
@@ -146,6 +144,7 @@ bool LowerLevels::is_in_stream(std::uint64_t address, Access access) {
 
 void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
   translate(address, access, counts.misses);
+  const bool is_far = crowd(address, access, counts.misses);
   bool hit = false;
   if (l2_.exists()) {
     const Lookup lookup = reach(l2_, address, access);
@@ -157,6 +156,7 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
   ChaseCounts& chases = stores ? counts.chase_stores : counts.chases;
   if (hit) {
     chases.l2 += is_chase(access) ? 1 : 0;
+    counts.misses.busy_l2 += is_far ? 1 : 0;
   } else {
     const bool in_stream = is_in_stream(address, access);
     bool in_llc = false;
@@ -190,8 +190,9 @@ bool LowerLevels::can_go_level_by_level() const {
 
 namespace {
 
-constexpr std::uint64_t purpose = 3;    // without whether it is a chase
-constexpr std::uint64_t of_stream = 8;  // set in a load that misses L2, in place of its being a chase; in a fetch
+constexpr std::uint64_t purpose = 3;         // without whether it is a chase
+constexpr std::uint64_t of_stream = 8;       // set in a load that misses L2, in place of its being a chase; in a fetch
+constexpr std::uint64_t is_far = of_stream;  // until then, of busy loads
 
 struct Kinds {
   std::uint64_t chases = 0, chase_stores = 0, streams = 0, busy = 0, next_lines = 0;
@@ -235,14 +236,18 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
   if (can_go_level_by_level()) {
     // No level affects another, and each processes its requests in order.
     translate_all(requests, n, counts.misses);
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (crowd(line_of_note(requests[i]), access_of(requests[i]), counts.misses)) requests[i] |= is_far;
     const Kinds all = kinds_in(requests, n);
     n = through(l2_, requests, n, counts.l2);
     const Kinds left = kinds_in(requests, n);
     counts.chases.l2 += all.chases - left.chases;
     counts.chase_stores.l2 += all.chase_stores - left.chase_stores;
+    counts.misses.busy_l2 += all.busy - left.busy;
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint64_t line = line_of_note(requests[i]);
       const Access access = access_of(requests[i]);
+      requests[i] &= ~is_far;
       if (!is_in_stream(line, access)) continue;
       const bool stores = access == Access::chase_store;
       const Access what = access == Access::fetch || access == Access::busy_load ? access : Access::load;

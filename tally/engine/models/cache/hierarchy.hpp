@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tally/engine/models/cache/cache_level.hpp"
+#include "tally/engine/models/cache/crowded_sets.hpp"
 #include "tally/engine/models/cache/prefetch.hpp"
 #include "tally/engine/models/cache/tlb_shape.hpp"
 
@@ -22,9 +23,11 @@ enum class Access : std::uint8_t {
   chase_modify,
   /// A load by a loop that works for some cycles on each line: LoadWaits::busy. A flag, so that notes are cheap.
   busy_load = 16,
+  /// A load, after which the program stores at the same address. No chase, in spite of its bits.
+  updated_load = 20,
 };
 constexpr Access purpose_of(Access access) { return static_cast<Access>(static_cast<unsigned>(access) & 3); }
-constexpr bool is_chase(Access access) { return (static_cast<unsigned>(access) & 4) != 0; }
+constexpr bool is_chase(Access access) { return (static_cast<unsigned>(access) & 20) == 4; }
 
 /// References and misses of one level, by purpose. A reference is a *line* that an access touches: an access across two
 /// lines is two references and may be two misses. Each miss is a reference of the next level.
@@ -57,6 +60,7 @@ struct LevelCounts {
 struct MissShape {
   TlbShape tlbs;         ///< for the pages of these misses only
   bool streams = false;  ///< the processor prefetches lines of streams
+  CrowdTimes crowd = {};
   bool operator==(const MissShape&) const = default;
 };
 
@@ -77,7 +81,6 @@ HierarchyShape fast(const HierarchyShape& shape);
 struct ChaseCounts {
   std::uint64_t l2 = 0, llc = 0, memory = 0;
   bool operator==(const ChaseCounts&) const = default;
-  void add(const ChaseCounts& other);
 };
 
 /// What delayed the misses of first levels, by MissShape. A `walk` is after a miss in both levels of a TLB, `stlb` in
@@ -88,6 +91,9 @@ struct MissCounts {
   std::uint64_t stream_llc = 0, stream_memory = 0;  ///< loads of streams that missed L2, by the level that served them
   std::uint64_t busy_llc = 0, busy_memory = 0;      ///< busy ones of these
   std::uint64_t next_llc = 0, next_memory = 0;      ///< the same of fetches of the line after the last one
+  std::uint64_t stlb_stores = 0, walk_stores = 0;   ///< the part of `data` that stores
+  std::uint64_t busy_l2 = 0;                        ///< busy loads from L2 that no prefetcher has requested
+  std::uint64_t crowded = 0;                        ///< cycles by which CrowdedSets delay accesses
   bool operator==(const MissCounts&) const = default;
   void add(const MissCounts& other);
 };
@@ -141,6 +147,7 @@ class LowerLevels {
   void set_tables(std::uint64_t* own_table, std::uint64_t* llc_table);
   bool can_go_level_by_level() const;
   void make_room(const Cache& level, std::uint64_t displaced, Cache* l1i, Cache* l1d);
+  bool crowd(std::uint64_t address, Access access, MissCounts& counts);
   void translate(std::uint64_t address, Access access, MissCounts& counts);
   void translate_all(const std::uint64_t* requests, std::uint32_t n, MissCounts& counts);
   void translate_again(std::uint64_t address, Access access, MissCounts& counts);
@@ -150,6 +157,7 @@ class LowerLevels {
   Cache l2_, llc_, itlb_, dtlb_, stlb_;
   Streamer streamer_;
   Streamer streams_;           // of requests that miss L2
+  CrowdedSets sets_;           // of the first level of data
   std::uint64_t fetched_ = 0;  // the last line of code that missed L2
 };
 

@@ -293,7 +293,7 @@ TEST(Hierarchy, OnlyMissesNeedTheirPages) {
   own.view.access(9 * 4096 + 64, 8, Access::store);
   own.view.access(10 * 4096, 4, Access::fetch);
   EXPECT_EQ(own.view.counts().misses,
-            (MissCounts{.stlb_data = 3, .stlb_chases = 3, .walk_data = 4, .walk_fetches = 1}));
+            (MissCounts{.stlb_data = 3, .stlb_chases = 3, .walk_data = 4, .walk_fetches = 1, .walk_stores = 1}));
 }
 
 TEST(Hierarchy, LoadsOfStreamsAreCounted) {
@@ -320,7 +320,7 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
   for (const CacheShape& pages :
        {CacheShape{.sets = 1, .ways = 4, .line_bits = 12}, {2, 12, 12}, {3, 4, 12}, {0, 0, 12}}) {
     HierarchyShape shape = small();
-    shape.misses = {.tlbs = {pages, pages, pages}, .streams = true};
+    shape.misses = {.tlbs = {pages, pages, pages}, .streams = true, .crowd = {.load = 6, .store = 27}};
     std::vector<std::uint64_t> own(LowerLevels::own_words(shape)), llc(table_words(shape.llc)), other(own.size()),
         other_llc(llc.size());
     LowerLevels one_by_one(shape, own.data(), llc.data()), batched(shape, other.data(), other_llc.data());
@@ -330,7 +330,9 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
       std::vector<Note> notes;
       for (std::uint64_t line = random() % 4000; notes.size() < 500;
            line = random() % 8 == 0 ? random() % 4000 : line + 1)
-        notes.push_back(note_of(line * 64, random() % 6 == 0 ? Access::busy_load : static_cast<Access>(random() % 5)));
+        notes.push_back(note_of(line * 64, random() % 6 == 0   ? Access::busy_load
+                                           : random() % 6 == 0 ? Access::updated_load
+                                                               : static_cast<Access>(random() % 5)));
       for (const Note note : notes) one_by_one.request(line_of_note(note), access_of(note), expected);
       batched.request_all(notes.data(), static_cast<std::uint32_t>(notes.size()), counts);
     }
@@ -338,6 +340,8 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
     EXPECT_GT(counts.misses.stream_memory, 1000U);
     EXPECT_GT(counts.misses.busy_memory, 100U);
     EXPECT_GT(counts.misses.next_memory, 1000U);
+    EXPECT_GT(counts.misses.crowded, 1000U);
+    EXPECT_GT(counts.misses.busy_l2, 10U);
     EXPECT_EQ(counts.misses.stlb_chases + counts.misses.walk_chases > 100, pages.sets != 0);
   }
 }

@@ -44,9 +44,9 @@ CycleTimes miss_cycles(const Latencies& latencies, const LoadWaits& waits, const
     return chased * delay + (all - chased) * waits.shared(delay + waits.hit);
   };
   CycleTimes cycles;
-  cycles.of(Cause::l2) =
-      waited(loads.l2, chases.l2, 0, 0, latencies.l2, waits.shared(latencies.l2), latencies.l2_line) +
-      stored(stores.l2, stores.l2, latencies.l2, latencies.l2_line);
+  cycles.of(Cause::l2) = waited(loads.l2, chases.l2, misses.busy_l2, misses.busy_l2, latencies.l2,
+                                waits.shared(latencies.l2), latencies.l2_line) +
+                         stored(stores.l2, stores.l2, latencies.l2, latencies.l2_line) + misses.crowded;
   cycles.of(Cause::l3) = waited(loads.llc, chases.llc, misses.stream_llc, misses.busy_llc, latencies.llc,
                                 waits.shared(latencies.llc), latencies.llc_line) +
                          stored(all_stores.llc, stores.llc, latencies.llc, latencies.llc_line);

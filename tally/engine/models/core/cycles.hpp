@@ -19,6 +19,7 @@ struct Latencies {
   std::uint16_t stlb = 0,
                 walk = 0;  ///< added by a translation that hits in the second level, and by one that misses
   std::uint16_t mispredict = 0;
+  CrowdTimes crowd = {};
   bool operator==(const Latencies&) const = default;
 };
 

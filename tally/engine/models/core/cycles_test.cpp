@@ -37,6 +37,16 @@ TEST(MissCycles, StoresOfLinesBeyondL2WaitForTwoThirdsOfTheirTime) {
   EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).sum(), 4U * 195 + 6 * 6 + 20 * 2);
 }
 
+TEST(MissCycles, CrowdedSetsAddCyclesAndBusyLoadsHideL2) {
+  HierarchyCounts caches;
+  caches.l2 = {.loads = 100};
+  Latencies with_lines = latencies;
+  with_lines.l2_line = 2;
+  EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).of(Cause::l2), 200U);
+  caches.misses = {.busy_l2 = 60, .crowded = 500};
+  EXPECT_EQ(miss_cycles(with_lines, out_of_order, all, caches, {}).of(Cause::l2), 40U * 2 + 500);
+}
+
 // Weights of the counts are differences of two such sums, also of counts that cannot occur.
 TEST(MissCycles, EachCountHasAWeight) {
   Latencies with_lines = latencies;

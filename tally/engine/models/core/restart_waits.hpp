@@ -36,8 +36,8 @@ inline MissedLoads missed_loads(const HierarchyCounts& caches) {
   return {served(caches.l2, caches.chases.l2, 0),
           served(caches.llc, caches.chases.llc, misses.stream_llc),
           without(from_memory, caches.chases.memory + misses.stream_memory),
-          without(misses.stlb_data, misses.stlb_chases),
-          without(misses.walk_data, misses.walk_chases),
+          without(misses.stlb_data, misses.stlb_chases + misses.stlb_stores),
+          without(misses.walk_data, misses.walk_chases + misses.walk_stores),
           without(caches.l2.fetches, caches.l2.fetch_misses)};
 }
 

@@ -2,12 +2,12 @@
 
 namespace tally::models {
 
-CrowdedSets::Found CrowdedSets::pass(std::uint64_t address, const CacheShape& shape) {
+CrowdedSets::Crowd CrowdedSets::pass(std::uint64_t address, const CacheShape& shape) {
   constexpr unsigned recent = 8;
   if (shape.sets == 0 || shape.sets > most_sets || (shape.sets & (shape.sets - 1)) != 0) return {};
   const std::uint64_t tag = (address >> shape.line_bits) + 1, set = tag & (shape.sets - 1);
-  Found found{0, true};
-  for (unsigned i = 1; i <= recent; ++i) found.is_far &= (lines_[(next_ - i) % window] - tag + 1) > 2;
+  Crowd crowd{0, true};
+  for (unsigned i = 1; i <= recent; ++i) crowd.is_far &= (lines_[(next_ - i) % window] - tag + 1) > 2;
   if (const std::uint64_t old = lines_[next_]; old != 0) --under_way_[old & (shape.sets - 1)];
   lines_[next_] = tag;
   unsigned lines = ++under_way_[set];
@@ -20,17 +20,17 @@ CrowdedSets::Found CrowdedSets::pass(std::uint64_t address, const CacheShape& sh
     }
   }
   next_ = (next_ + 1) % window;
-  found.lines = lines > shape.ways ? lines : 0;
-  return found;
+  crowd.lines = 2 * lines > shape.ways ? lines : 0;
+  return crowd;
 }
 
-unsigned CrowdedSets::longer(Found found, unsigned ways, bool loads, bool stores, bool is_hidden,
+unsigned CrowdedSets::longer(Crowd crowd, unsigned ways, bool loads, bool stores, bool is_hidden,
                              const CrowdTimes& times) {
   constexpr unsigned whole = 256;
-  if (loads && found.is_far && !is_hidden) parts_ += whole / 2;
-  if (found.lines != 0) {
-    const unsigned more = (found.lines - ways) * whole;
-    parts_ += (loads ? times.load * more / (window - ways) : 0) + (stores ? times.store * more / found.lines : 0);
+  if (loads && crowd.lines != 0 && !is_hidden) parts_ += whole / 2;
+  if (crowd.lines > ways) {
+    const unsigned more = (crowd.lines - ways) * whole;
+    parts_ += (loads ? times.load * more / (window - ways) : 0) + (stores ? times.store * more / crowd.lines : 0);
   }
   const unsigned cycles = parts_ / whole;
   parts_ %= whole;

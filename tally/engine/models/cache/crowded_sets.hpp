@@ -25,15 +25,15 @@ class CrowdedSets {
   static constexpr unsigned window = 128;
   static constexpr unsigned most_sets = 256;
 
-  struct Found {
-    unsigned lines;  ///< different lines of the set that are under way; 0 unless they are more than the ways
+  struct Crowd {
+    unsigned lines;  ///< different lines of the set that are under way; 0 if they fill at most half of it
     bool is_far;     ///< none of the last lines is next to this one, so that no prefetcher has requested it
   };
   /// Processes a miss of a level of this shape.
-  Found pass(std::uint64_t address, const CacheShape& shape);
+  Crowd pass(std::uint64_t address, const CacheShape& shape);
   /// Returns the cycles by which an access takes longer: a load, a store or both. They are rounded so that the sum over
-  /// all accesses is right. A far load that nothing hides takes half a cycle more.
-  unsigned longer(Found found, unsigned ways, bool loads, bool stores, bool is_hidden, const CrowdTimes& times);
+  /// all accesses is right. A load that nothing hides takes half a cycle more if half of the set is filled.
+  unsigned longer(Crowd crowd, unsigned ways, bool loads, bool stores, bool is_hidden, const CrowdTimes& times);
 
  private:
   std::uint64_t lines_[window] = {};        // 1 + the line; 0: none yet

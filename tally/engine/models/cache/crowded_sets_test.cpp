@@ -9,24 +9,25 @@ constexpr CacheShape twelve_ways{.sets = 64, .ways = 12};
 constexpr CrowdTimes zen5{.load = 6, .store = 27};
 constexpr std::uint64_t line_step = 64, same_set = 4096;
 
-// Passes `rounds` of `lines` misses, `step` bytes apart; returns what the last one found.
-CrowdedSets::Found after(unsigned rounds, unsigned lines, std::uint64_t step) {
+// Passes `rounds` of `lines` misses, `step` bytes apart; returns what the last one crowd.
+CrowdedSets::Crowd after(unsigned rounds, unsigned lines, std::uint64_t step) {
   CrowdedSets sets;
-  CrowdedSets::Found found{};
-  for (unsigned i = 0; i < rounds * lines; ++i) found = sets.pass(i % lines * step, twelve_ways);
-  return found;
+  CrowdedSets::Crowd crowd{};
+  for (unsigned i = 0; i < rounds * lines; ++i) crowd = sets.pass(i % lines * step, twelve_ways);
+  return crowd;
 }
 
 TEST(CrowdedSets, HaveMoreLinesUnderWayThanWays) {
   EXPECT_EQ(after(4, 1000, same_set).lines, CrowdedSets::window);
   EXPECT_EQ(after(4, 1000, 8 * line_step).lines, CrowdedSets::window / 8);
-  EXPECT_EQ(after(4, 1000, 4 * line_step).lines, 0U) << "16 sets share them";
+  EXPECT_EQ(after(4, 1000, 4 * line_step).lines, CrowdedSets::window / 16) << "half full";
+  EXPECT_EQ(after(4, 1000, line_step).lines, 0U);
 }
 
 TEST(CrowdedSets, CountEachLineOnce) {
   EXPECT_EQ(after(10, 16, same_set).lines, 16U);
   EXPECT_EQ(after(10, 13, same_set).lines, 13U);
-  EXPECT_EQ(after(10, 12, same_set).lines, 0U) << "the set has room for these";
+  EXPECT_EQ(after(10, 6, same_set).lines, 0U) << "half of the ways";
 }
 
 TEST(CrowdedSets, FindNeighboursAmongTheLastLines) {
@@ -46,7 +47,7 @@ TEST(CrowdedSets, AreNotFollowedInLevelsWithoutThem) {
 TEST(CrowdedSets, DelayAccessesByTheShareOfLinesWithoutRoom) {
   CrowdedSets sets;
   const auto longer = [&](unsigned lines, bool loads, bool stores) {
-    return sets.longer({lines, false}, twelve_ways.ways, loads, stores, false, zen5);
+    return sets.longer({lines, false}, twelve_ways.ways, loads, stores, true, zen5);
   };
   EXPECT_EQ(longer(CrowdedSets::window, true, false), 6U);
   EXPECT_EQ(longer(CrowdedSets::window, false, false), 0U);
@@ -55,12 +56,14 @@ TEST(CrowdedSets, DelayAccessesByTheShareOfLinesWithoutRoom) {
   EXPECT_EQ(stores, 4 * 27 / 2U);
 }
 
-TEST(CrowdedSets, DelayFarLoadsThatNothingHidesByHalfACycle) {
+TEST(CrowdedSets, DelayLoadsThatNothingHidesByHalfACycleIfTheyAreHalfFull) {
   CrowdedSets sets;
-  unsigned plain = 0, hidden = 0;
-  for (int i = 0; i < 10; ++i) plain += sets.longer({0, true}, 12, true, false, false, zen5);
-  for (int i = 0; i < 10; ++i) hidden += sets.longer({0, true}, 12, true, false, true, zen5);
+  unsigned plain = 0, hidden = 0, alone = 0;
+  for (int i = 0; i < 10; ++i) plain += sets.longer({8, true}, 12, true, false, false, zen5);
+  for (int i = 0; i < 10; ++i) hidden += sets.longer({8, true}, 12, true, false, true, zen5);
+  for (int i = 0; i < 10; ++i) alone += sets.longer({0, true}, 12, true, false, false, zen5);
   EXPECT_EQ(plain, 5U);
+  EXPECT_EQ(alone, 0U);
   EXPECT_EQ(hidden, 0U);
 }
 

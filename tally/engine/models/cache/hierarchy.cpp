@@ -88,12 +88,12 @@ void count_in(LevelCounts& counts, Access access, bool hit) {
 bool LowerLevels::crowd(std::uint64_t address, Access access, MissCounts& counts) {
   const Access purpose = purpose_of(access);
   if (shape_.misses.crowd == CrowdTimes{} || purpose == Access::fetch || is_chase(access)) return false;
-  const CrowdedSets::Found found = sets_.pass(address, shape_.l1d);
+  const CrowdedSets::Crowd crowd = sets_.pass(address, shape_.l1d);
   const bool is_busy = access == Access::busy_load;
   counts.crowded +=
-      sets_.longer(found, shape_.l1d.ways, purpose != Access::store,
+      sets_.longer(crowd, shape_.l1d.ways, purpose != Access::store,
                    purpose != Access::load || access == Access::updated_load, is_busy, shape_.misses.crowd);
-  return is_busy && found.is_far;
+  return is_busy && crowd.is_far;
 }
 
 // Counts what a translation adds to the miss of this access.

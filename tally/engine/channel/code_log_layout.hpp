@@ -165,7 +165,7 @@ struct CallNode {
 static_assert(sizeof(CallNode) == 72);
 inline constexpr uint32_t call_node_limit = 7u << 16;  // as many as an area holds
 
-inline constexpr uint32_t located_value_limit = 39;
+inline constexpr uint32_t located_value_limit = 41;
 
 /// The model counts that are recorded for each instruction: indices of words in ModelValues, or placed_cycles and more.
 struct LocatedValues {
@@ -183,7 +183,7 @@ struct CodeValues {
   uint64_t site;  ///< code_site() of the instruction; 0: free
   uint64_t figure[located_value_limit];
 };
-inline constexpr uint32_t code_values_limit = 104'000;
+inline constexpr uint32_t code_values_limit = 99'000;
 
 /// Returns the row of an instruction; null if the table is too full. The counts of that instruction are then in no row.
 /// Others may do the same at the same time, for other counts.

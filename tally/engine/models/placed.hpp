@@ -20,7 +20,7 @@ inline constexpr BranchCounts no_branches{};
 /// BranchCounts, one after the other.
 class InstructionRecorder : public Observer {
  public:
-  static constexpr std::uint32_t figure_limit = 39;
+  static constexpr std::uint32_t figure_limit = 41;
 
   /// `statistics`: the numbers of the `n` selected ones. The counts may only be added to during the lifetime of this
   /// object.

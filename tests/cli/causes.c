@@ -70,6 +70,26 @@ __attribute__((noinline)) static void forward(void) {
   sink = value;
 }
 
+// Branches by random numbers in the first level; with `gathers`, independent loads of lines that nothing has touched in
+// between, whose values decide no branch.
+__attribute__((noinline)) static void classify(int gathers) {
+  static int data[2048];
+  const unsigned long bytes = 64ul << 20;
+  const char* memory = mmap(0, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) abort();
+  unsigned long sum = 0;
+  for (unsigned round = 0; round < 20; ++round) {
+    for (int i = 0; i < 2048; ++i) data[i] = (int)next_random();
+    for (int i = 0; i < 2048; ++i)
+      if (data[i] < 0)
+        sink = sum;
+      else
+        sum = sink + 1;
+    for (int i = 0; gathers != 0 && i < 2000; ++i) sum += (unsigned char)memory[next_random() % bytes];
+  }
+  sink = sum;
+}
+
 struct node {
   struct node* next;
   unsigned long value, rest[6];  // a line
@@ -120,6 +140,7 @@ int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "chase") == 0) chase();
   if (strcmp(name, "divide") == 0) divide();
+  if (strncmp(name, "classify", 8) == 0) classify(name[8] != 0);
   if (strcmp(name, "shuffle") == 0) shuffle();
   if (strcmp(name, "fetch") == 0) fetch();
   if (strcmp(name, "forward") == 0) forward();

@@ -25,7 +25,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other if it differs.
-inline constexpr uint32_t layout_version = 36;
+inline constexpr uint32_t layout_version = 37;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// Why the counts of a process are partial. Bits; the command has the text for each.

@@ -78,7 +78,8 @@ struct ModelMissCounts {
   uint64_t stlb_data, stlb_chases, stlb_fetches;
   uint64_t walk_data, walk_chases, walk_fetches;
   uint64_t stream_llc, stream_memory, busy_llc, busy_memory, next_llc, next_memory;
-  uint64_t stlb_stores, walk_stores, busy_l2, crowded;
+  uint64_t busy_l2, crowded;
+  uint64_t deciding_l2, deciding_llc, deciding_memory, deciding_stlb, deciding_walk;
 };
 
 /// What the models count for a thread. They do not count references of first levels that generated code resolves alone:
@@ -112,7 +113,7 @@ struct UnseenValues {
 
 /// Branches that were mispredicted most often since the engine has read them, like models::MissedBranches.
 struct ModelMissedBranches {
-  uint64_t all, slot[256];
+  uint64_t all, indirect, slot[256];
 };
 
 /// A page of the file for each thread. Only that thread writes it, at any time. With Models::worker_count the command

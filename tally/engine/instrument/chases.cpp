@@ -1,5 +1,8 @@
 #include "tally/engine/instrument/chases.hpp"
 
+#include <initializer_list>
+#include <utility>
+
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/translate/code_reading.hpp"
 
@@ -124,6 +127,46 @@ void Path::pass(const CoreInstruction& code, const CoreInstruction& access) {
   if (pointers_for != 0 && --pointers_for == 0) pointers = 0, pointer_in = {};
 }
 
+/// Where a loaded value is, and what follows from it: registers of all kinds, and a variable on the stack.
+class Followed {
+ public:
+  explicit Followed(const CoreInstruction& access) { set(access, true); }
+
+  bool is_anywhere() const { return (registers_[0] | registers_[1]) != 0 || variable_.bytes != 0; }
+  /// In the registers of results and of the first arguments. Vectors are not: most of these are copied.
+  bool is_in_arguments() const {
+    bool found = false;
+    for (const models::Register r : {rax, rdx, rsi, rdi})
+      found |= has(static_cast<models::Register>(r + models::first_general));
+    return found;
+  }
+  bool decides(const CoreInstruction& branch) const {
+    bool found = false;
+    for (const models::Register r : branch.sources) found |= has(r);
+    for (const models::Register r : branch.address) found |= has(r);
+    return found;
+  }
+  void pass(const CoreInstruction& code) {
+    const Variable at = variable_of(code);
+    const bool follows = decides(code) || (loads(code) && at.bytes != 0 && at == variable_);
+    if (stores(code) && at.bytes != 0 && (follows || at == variable_)) variable_ = follows ? at : Variable{};
+    set(code, follows);
+  }
+
+ private:
+  void set(const CoreInstruction& code, bool follows) {
+    for (const models::Register r : code.results)
+      if (r != models::no_register) {
+        u64& word = registers_[r / 64];
+        word = (word & ~(u64{1} << r % 64)) | u64{follows} << r % 64;
+      }
+  }
+  bool has(models::Register r) const { return (registers_[r / 64] >> r % 64 & 1) != 0; }
+
+  u64 registers_[2] = {};
+  Variable variable_ = {};
+};
+
 /// Returns the variable from which the instruction before loads the pointer of an access.
 Variable variable_before(const Instruction& in, const CoreInstruction& access, translate::Code& bytes) {
   for (const u32 length : {4, 5, 7, 8}) {
@@ -140,10 +183,10 @@ Variable variable_before(const Instruction& in, const CoreInstruction& access, t
 
 }  // namespace
 
-Reuse reuse_of(const Instruction& in) {
-  const CoreInstruction access = core_code(in);
+namespace {
+
+Reuse reuse_in_loop(const Instruction& in, const CoreInstruction& access) {
   const u32 address = general_in(access.address), written = general_in(access.results);
-  if (access.memory == 0 || (address & ~stack_pointer) == 0) return Reuse::none;
   const bool is_local = bit_of(access.at.base) == frame_pointer && access.at.index == models::no_register;
   translate::Code bytes;
   Path paths[path_limit] = {{in.next(),
@@ -191,6 +234,39 @@ Reuse reuse_of(const Instruction& in) {
     }
   }
   return reuse;
+}
+
+// Whether the value of a load decides a branch soon.
+bool decides(const Instruction& in, const CoreInstruction& access) {
+  constexpr u32 most = 48;
+  if (in.kind != Kind::plain) return true;
+  translate::Code bytes;
+  Followed value(access);
+  Instruction next = in;
+  bool has_returned = false;
+  for (u32 left = most; left > 0; --left) {
+    if (next.kind == Kind::call || next.kind == Kind::ret) return value.is_in_arguments();
+    if (next.kind == Kind::jump_indirect || next.kind == Kind::call_indirect) return value.decides(core_code(next));
+    const bool goes_back = next.kind == Kind::jcc && next.target() <= next.pc;
+    const u64 pc = goes_back || next.kind == Kind::jump ? next.target() : next.next();
+    bool readable = false;
+    if (!value.is_anywhere() || !translate::read_instruction(bytes, pc, next, readable)) return false;
+    if (pc == in.pc && std::exchange(has_returned, true)) return false;
+    const CoreInstruction code = core_code(next);
+    if (next.kind == Kind::jcc && value.decides(code)) return true;
+    value.pass(code);
+  }
+  return false;
+}
+
+}  // namespace
+
+Reuse reuse_of(const Instruction& in) {
+  const CoreInstruction access = core_code(in);
+  if (access.memory == 0 || (general_in(access.address) & ~stack_pointer) == 0) return Reuse::none;
+  const Reuse reuse = reuse_in_loop(in, access);
+  return reuse == Reuse::none && access.memory == CoreInstruction::loads && decides(in, access) ? Reuse::deciding
+                                                                                                : reuse;
 }
 
 }  // namespace tally::engine::instrument

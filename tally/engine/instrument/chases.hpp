@@ -1,11 +1,11 @@
-/// Finds accesses whose line leads to their next address, as in walks over lists and trees, and loads that work long on
-/// each line.
+/// Finds accesses whose line leads to their next address, as in walks over lists and trees, loads that work long on
+/// each line, and loads that decide branches.
 #pragma once
 #include "tally/engine/translate/decode.hpp"
 
 namespace tally::engine::instrument {
 
-/// What a loop does with the line of an access.
+/// What the code after an access does with its line.
 enum class Reuse : u8 {
   none,
   /// The next address of the access, on a path back to it, follows from what it loads, or from what a load close to it
@@ -16,6 +16,9 @@ enum class Reuse : u8 {
   busy,
   /// A load, after which the same registers address a store.
   updated,
+  /// None of these, but a load whose value decides a branch before the access runs again for the second time: by the
+  /// flags or as its target, or it is passed to a call or returned, where it may.
+  deciding,
 };
 
 /// Follows registers and variables on the stack, no other memory, on a few paths of direct branches; a call ends a

@@ -433,16 +433,16 @@ class ExecutedFlow final : public models::CoreSource {
     return true;
   }
 
-  /// Finds the edges and the targets of indirect branches that were mispredicted. All mispredictions are divided among
-  /// those that have a slot.
+  /// Finds the edges and the targets of indirect branches that were mispredicted. All mispredictions of each kind are
+  /// divided among those that have a slot.
   bool find_restarts() {
     constexpr u32 limit = 2 * models::MissedBranches::slots, ratio_bits = 8;
     if (!restarts_.init(limit)) return false;
-    u64 counted = 0;
+    u64 counted = 0, counted_indirect = 0;
     const auto add = [&](u32 from, u32 to, u64 count) {
       if (count == 0 || restart_count_ == limit) return;
       restarts_[restart_count_++] = {from, to, count};
-      counted += count;
+      (from == models::CoreRestart::anywhere ? counted_indirect : counted) += count;
     };
     for (u32 i = 0; i < block_count_ && missed_.branches.all != 0; i++) {
       const Step& last = last_of(i);
@@ -461,8 +461,12 @@ class ExecutedFlow final : public models::CoreSource {
       const Step* const after = calls > most ? steps_.after(step) : nullptr;
       if (after != nullptr) most = calls, after_call_ = blocks_[after->block].begin;
     }
-    const u64 ratio = counted == 0 ? 0 : (missed_.branches.all << ratio_bits) / counted;
-    for (u32 i = 0; i < restart_count_; i++) restarts_[i].count = restarts_[i].count * ratio >> ratio_bits;
+    const u64 indirect = missed_.branches.indirect, conditional = missed_.branches.all - indirect;
+    for (u32 i = 0; i < restart_count_; i++) {
+      const bool is_target = restarts_[i].from == models::CoreRestart::anywhere;
+      const u64 ratio = ((is_target ? indirect : conditional) << ratio_bits) / (is_target ? counted_indirect : counted);
+      restarts_[i].count = restarts_[i].count * ratio >> ratio_bits;
+    }
     u64 instructions = 0;
     for (u32 i = 0; i < block_count_; i++) instructions += blocks_[i].executions * blocks_[i].length;
     const channel::ModelMissedLoads& exposed = settings().core.exposed;

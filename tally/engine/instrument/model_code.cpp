@@ -66,6 +66,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
         if (reuse == Reuse::chase) what = chase_of(what);
         if (reuse == Reuse::busy && what == Ask::load) what = Ask::busy_load;
         if (reuse == Reuse::updated && what == Ask::load) what = Ask::updated_load;
+        if (reuse == Reuse::deciding && what == Ask::load) what = Ask::deciding_load;
       }
     }
     const bool new_line = i == 0 || in[i - 1].next() != in[i].pc || line_of(in[i - 1]) != line_of(in[i]);

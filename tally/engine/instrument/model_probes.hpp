@@ -26,6 +26,7 @@ enum class Ask : u32 {
   outcomes,          // the outcomes of branches are full
   busy_load = 16,
   updated_load = 20,
+  deciding_load = 32,
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }

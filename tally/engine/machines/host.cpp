@@ -32,7 +32,7 @@ std::optional<CacheEntry> read_entry(const std::filesystem::path& folder) {
   const std::int64_t ways = number_in(folder / "ways_of_associativity");
   const std::int64_t line = number_in(folder / "coherency_line_size");
   if (sets < 1 || sets > 0xffff'ffffLL || ways < 1 || ways > models::most_ways) return std::nullopt;
-  if (line < 32 || line > 4096 || !std::has_single_bit(static_cast<std::uint64_t>(line))) return std::nullopt;
+  if (line < 64 || line > 4096 || !std::has_single_bit(static_cast<std::uint64_t>(line))) return std::nullopt;
   cache.shape.sets = static_cast<std::uint32_t>(sets);
   cache.shape.ways = static_cast<std::uint32_t>(ways);
   cache.shape.line_bits = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint64_t>(line)));

@@ -68,9 +68,9 @@ model small   # a comment
 title A small one
 source a
 source b
-l1i size=2K  ways=4 line=32
-l1d size=3K  ways=3 line=32 replacement=plru write-allocate=no
-llc size=1M  ways=16 line=32 inclusive=yes replacement=lru
+l1i size=4K  ways=4 line=128
+l1d size=12K ways=3 line=128 replacement=plru write-allocate=no
+llc size=1M  ways=16 line=128 inclusive=yes replacement=lru
 dtlb entries=12 ways=3 page=2M
 prefetch streamer
 core haswell
@@ -83,10 +83,10 @@ line-time llc=3
   EXPECT_EQ(machine->sources, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(machine->caches.l1d, (models::CacheShape{.sets = 32,
                                                      .ways = 3,
-                                                     .line_bits = 5,
+                                                     .line_bits = 7,
                                                      .replacement = models::Replacement::tree_plru,
                                                      .write_allocate = false}));
-  EXPECT_EQ(machine->caches.llc.sets, 2048U);
+  EXPECT_EQ(machine->caches.llc.sets, 512U);
   EXPECT_TRUE(machine->caches.llc.inclusive);
   EXPECT_EQ(machine->tlbs.dtlb, (models::CacheShape{.sets = 4, .ways = 3, .line_bits = 21}));
   EXPECT_EQ(machine->caches.prefetch, (models::PrefetchShape{.streamer = true}));

@@ -177,7 +177,7 @@ class Parser {
     if (!all) return fail(all.error());
     const auto size = number(*all, "size", 1, most_bytes);
     const auto ways = number(*all, "ways", 1, models::most_ways);
-    const auto line = number(*all, "line", 32, 4096, 64);
+    const auto line = number(*all, "line", 64, 4096, 64);
     const auto write_allocate = flag(*all, "write-allocate", true);
     const auto inclusive = flag(*all, "inclusive", false);
     for (const auto* value : {&size, &ways, &line})

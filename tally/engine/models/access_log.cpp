@@ -54,7 +54,8 @@ void play(const Models& models, const LogPath* paths, const Op* ops, const std::
         case Step::chase_store:
         case Step::chase_modify:
         case Step::busy_load:
-        case Step::updated_load: access(models, access_log[op->word], op->bytes, static_cast<Access>(op->what)); break;
+        case Step::updated_load:
+        case Step::deciding_load: access(models, access_log[op->word], op->bytes, static_cast<Access>(op->what)); break;
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
         case Step::repeat: repeat(models, Repeat::of(op->at), access_log + op->word); break;
         case Step::element_accesses: access_elements(models, access_log + op->word); break;

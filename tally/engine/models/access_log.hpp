@@ -15,7 +15,7 @@
 
 namespace tally::models {
 
-/// The steps of a path, in order of execution. The first seven values, and the last two, are those of Access.
+/// The steps of a path, in order of execution. The first seven values, and those from busy_load on, are of Access.
 enum class Step : std::uint8_t {
   load,
   store,
@@ -33,6 +33,7 @@ enum class Step : std::uint8_t {
   ret,
   busy_load = 16,
   updated_load = 20,
+  deciding_load = 32,
 };
 
 /// A string instruction. Its words in the log are RCX, RSI and RDI before it, and the same after it.

@@ -287,6 +287,8 @@ std::optional<std::string> difference(const channel::ModelValues& fast, const ch
       {"translations of data by the second-level TLB", fast.misses.stlb_data, plain.misses.stlb_data},
       {"page walks of data", fast.misses.walk_data, plain.misses.walk_data},
       {"page walks of fetches", fast.misses.walk_fetches, plain.misses.walk_fetches},
+      {"deciding loads that L2 served", fast.misses.deciding_l2, plain.misses.deciding_l2},
+      {"deciding loads that memory served", fast.misses.deciding_memory, plain.misses.deciding_memory},
       {"steps of string instructions", fast.string_steps, plain.string_steps},
       {"loads of streams that memory served", fast.misses.stream_memory, plain.misses.stream_memory},
       {"fetches that the iTLB misses", fast.itlb.fetch_misses, plain.itlb.fetch_misses},

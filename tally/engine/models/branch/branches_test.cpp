@@ -40,6 +40,7 @@ TEST(MissedBranches, EachDirectionOfABranchCounts) {
   MissedBranches missed;
   missed.add_all(wrong.data(), wrong.size());
   EXPECT_EQ(missed.all, 4U);
+  EXPECT_EQ(missed.indirect, 1U);
   EXPECT_EQ(missed.of(indirect_outcome_of(0x2000)), 1U);
   EXPECT_EQ(missed.of(target_outcome_of(0x4000)), 1U) << "an indirect one also by its target";
   EXPECT_EQ(missed.of(outcome_of(0x1000, true)), 2U);
@@ -59,6 +60,13 @@ TEST(MissedBranches, FrequentBranchesKeepTheirSlotsAmongManyRareOnes) {
   other.add(missed);
   EXPECT_EQ(other.all, 400'000U);
   EXPECT_GT(other.of(outcome_of(0x1000, true)), 198'000U) << "also of several threads";
+}
+
+TEST(MissedBranches, TargetsTakeNoSlotsOfConditionalBranches) {
+  MissedBranches missed;
+  for (std::uint64_t i = 0; i < 50; ++i) missed.add(outcome_of(0x1000, true), 1);
+  for (std::uint64_t i = 0; i < 100'000; ++i) missed.add(target_outcome_of(0x10'0000 + 16 * i), 1);
+  EXPECT_EQ(missed.of(outcome_of(0x1000, true)), 50U);
 }
 
 }  // namespace

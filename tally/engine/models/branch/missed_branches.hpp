@@ -15,9 +15,10 @@ struct MissedBranches {
   static constexpr unsigned slots = 256;
 
   std::uint64_t all = 0;           ///< mispredictions of all branches
+  std::uint64_t indirect = 0;      ///< those of indirect ones
   std::uint64_t slot[slots] = {};  ///< in the low half the outcome, in the high half how often
 
-  /// Adds mispredictions of one outcome. `all` does not change.
+  /// Adds mispredictions of one outcome. `all` and `indirect` do not change.
   void add(Outcome outcome, std::uint64_t times) {
     const unsigned first = first_slot(outcome);
     std::uint64_t* rarer = nullptr;
@@ -35,7 +36,7 @@ struct MissedBranches {
   }
 
   void add(const MissedBranches& other) {
-    all += other.all;
+    all += other.all, indirect += other.indirect;
     for (unsigned i = 0; i < slots; ++i)
       if (other.times_in(i) != 0) add(static_cast<Outcome>(other.slot[i]), other.times_in(i));
   }
@@ -44,7 +45,9 @@ struct MissedBranches {
   void add_all(const Outcome* wrong, std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i, ++all) {
       add(wrong[i], 1);
-      if ((wrong[i] & indirect_bit) != 0) add(target_outcome_of(wrong[++i]), 1);
+      if ((wrong[i] & indirect_bit) == 0) continue;
+      ++indirect;
+      add(target_outcome_of(wrong[++i]), 1);
     }
   }
 
@@ -58,7 +61,10 @@ struct MissedBranches {
   }
 
  private:
-  static unsigned first_slot(Outcome outcome) { return (outcome * 0x9E37'79B1U) >> 24; }
+  // Half of the slots are for indirect branches: thousands of targets would take those of conditional ones.
+  static unsigned first_slot(Outcome outcome) {
+    return (outcome * 0x9E37'79B1U) >> 25 | ((outcome & indirect_bit) != 0 ? slots / 2 : 0);
+  }
   std::uint64_t times_in(unsigned i) const { return slot[i] >> 32; }
 };
 static_assert(MissedBranches::slots == 1U << 8);

@@ -127,10 +127,8 @@ void LowerLevels::translate_again(std::uint64_t address, Access access, MissCoun
     ++(walks ? counts.walk_fetches : counts.stlb_fetches);
   else
     ++(walks ? counts.walk_data : counts.stlb_data);
-  if (is_chase(access))
-    ++(walks ? counts.walk_chases : counts.stlb_chases);
-  else if (purpose_of(access) == Access::store)
-    ++(walks ? counts.walk_stores : counts.stlb_stores);
+  if (is_chase(access)) ++(walks ? counts.walk_chases : counts.stlb_chases);
+  if (access == Access::deciding_load) ++(walks ? counts.deciding_walk : counts.deciding_stlb);
 }
 
 // Whether a request that missed L2 is for a line that a prefetcher has requested before, and something waits for it; or
@@ -157,6 +155,7 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
   if (hit) {
     chases.l2 += is_chase(access) ? 1 : 0;
     counts.misses.busy_l2 += is_far ? 1 : 0;
+    counts.misses.deciding_l2 += access == Access::deciding_load ? 1 : 0;
   } else {
     const bool in_stream = is_in_stream(address, access);
     bool in_llc = false;
@@ -171,8 +170,11 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
     } else if (in_stream && !stores) {
       ++(in_llc ? counts.misses.stream_llc : counts.misses.stream_memory);
       if (access == Access::busy_load) ++(in_llc ? counts.misses.busy_llc : counts.misses.busy_memory);
-    } else if (!in_stream && is_chase(access))
+    } else if (!in_stream && is_chase(access)) {
       ++(in_llc ? chases.llc : chases.memory);
+    } else if (access == Access::deciding_load) {
+      ++(in_llc ? counts.misses.deciding_llc : counts.misses.deciding_memory);
+    }
   }
   if (!shape_.prefetch.streamer || !l2_.exists()) return;
   const Streamer::Lines lines = streamer_.request(address, l2_.shape().line_bits);
@@ -195,7 +197,7 @@ constexpr std::uint64_t of_stream = 8;       // set in a load that misses L2, in
 constexpr std::uint64_t is_far = of_stream;  // until then, of busy loads
 
 struct Kinds {
-  std::uint64_t chases = 0, chase_stores = 0, streams = 0, busy = 0, next_lines = 0;
+  std::uint64_t chases = 0, chase_stores = 0, streams = 0, busy = 0, next_lines = 0, deciding = 0;
 };
 
 Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
@@ -207,6 +209,7 @@ Kinds kinds_in(const std::uint64_t* requests, std::uint32_t n) {
     const bool streams = (requests[i] & of_stream) != 0;
     if (streams) ++(access == Access::fetch ? kinds.next_lines : kinds.streams);
     kinds.busy += streams && access == Access::busy_load ? 1 : 0;
+    kinds.deciding += access == Access::deciding_load ? 1 : 0;
   }
   return kinds;
 }
@@ -244,6 +247,7 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
     counts.chases.l2 += all.chases - left.chases;
     counts.chase_stores.l2 += all.chase_stores - left.chase_stores;
     counts.misses.busy_l2 += all.busy - left.busy;
+    counts.misses.deciding_l2 += all.deciding - left.deciding;
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint64_t line = line_of_note(requests[i]);
       const Access access = access_of(requests[i]);
@@ -266,6 +270,8 @@ void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, Hierarch
     counts.misses.busy_memory += beyond.busy;
     counts.misses.next_llc += missed.next_lines - beyond.next_lines;
     counts.misses.next_memory += beyond.next_lines;
+    counts.misses.deciding_llc += missed.deciding - beyond.deciding;
+    counts.misses.deciding_memory += beyond.deciding;
     return;
   }
   for (std::uint32_t i = 0; i < n; ++i) request(line_of_note(requests[i]), access_of(requests[i]), counts);

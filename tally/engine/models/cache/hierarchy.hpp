@@ -25,6 +25,8 @@ enum class Access : std::uint8_t {
   busy_load = 16,
   /// A load, after which the program stores at the same address. No chase, in spite of its bits.
   updated_load = 20,
+  /// A load whose value decides a branch soon: a misprediction of that branch waits for it.
+  deciding_load = 32,
 };
 constexpr Access purpose_of(Access access) { return static_cast<Access>(static_cast<unsigned>(access) & 3); }
 constexpr bool is_chase(Access access) { return (static_cast<unsigned>(access) & 20) == 4; }
@@ -91,9 +93,10 @@ struct MissCounts {
   std::uint64_t stream_llc = 0, stream_memory = 0;  ///< loads of streams that missed L2, by the level that served them
   std::uint64_t busy_llc = 0, busy_memory = 0;      ///< busy ones of these
   std::uint64_t next_llc = 0, next_memory = 0;      ///< the same of fetches of the line after the last one
-  std::uint64_t stlb_stores = 0, walk_stores = 0;   ///< the part of `data` that stores
   std::uint64_t busy_l2 = 0;                        ///< busy loads from L2 that no prefetcher has requested
   std::uint64_t crowded = 0;                        ///< cycles by which CrowdedSets delay accesses
+  /// Access::deciding_load, without streams: by the level that served them, and their translations.
+  std::uint64_t deciding_l2 = 0, deciding_llc = 0, deciding_memory = 0, deciding_stlb = 0, deciding_walk = 0;
   bool operator==(const MissCounts&) const = default;
   void add(const MissCounts& other);
 };

@@ -126,6 +126,18 @@ TEST(Hierarchy, ChasesAreLoadsAndCountedByTheLevelThatServesThem) {
   EXPECT_EQ(own.view.counts().chases, (ChaseCounts{.l2 = 1, .memory = 1}));
 }
 
+TEST(Hierarchy, LoadsThatDecideBranchesAreNoChases) {
+  HierarchyWithTables own(small());
+  own.view.access(0x1000, 8, Access::deciding_load);
+  own.view.access(0x1000, 8, Access::deciding_load);
+  EXPECT_EQ(own.view.counts().l1d, (LevelCounts{.loads = 2, .load_misses = 1}));
+  EXPECT_EQ(own.view.counts().chases, ChaseCounts{});
+  EXPECT_EQ(own.view.counts().misses.deciding_memory, 1U);
+  for (std::uint64_t line = 0x2000; line < 0x3000; line += 64) own.view.access(line, 8, Access::load);
+  own.view.access(0x1000, 8, Access::deciding_load);
+  EXPECT_EQ(own.view.counts().misses.deciding_l2, 1U);
+}
+
 TEST(Hierarchy, StoresOfChasesAreStoresAndCountedByThemselves) {
   HierarchyWithTables own(small());
   own.view.access(0x1000, 8, Access::chase_store);
@@ -293,7 +305,7 @@ TEST(Hierarchy, OnlyMissesNeedTheirPages) {
   own.view.access(9 * 4096 + 64, 8, Access::store);
   own.view.access(10 * 4096, 4, Access::fetch);
   EXPECT_EQ(own.view.counts().misses,
-            (MissCounts{.stlb_data = 3, .stlb_chases = 3, .walk_data = 4, .walk_fetches = 1, .walk_stores = 1}));
+            (MissCounts{.stlb_data = 3, .stlb_chases = 3, .walk_data = 4, .walk_fetches = 1}));
 }
 
 TEST(Hierarchy, LoadsOfStreamsAreCounted) {
@@ -332,6 +344,7 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
            line = random() % 8 == 0 ? random() % 4000 : line + 1)
         notes.push_back(note_of(line * 64, random() % 6 == 0   ? Access::busy_load
                                            : random() % 6 == 0 ? Access::updated_load
+                                           : random() % 6 == 0 ? Access::deciding_load
                                                                : static_cast<Access>(random() % 5)));
       for (const Note note : notes) one_by_one.request(line_of_note(note), access_of(note), expected);
       batched.request_all(notes.data(), static_cast<std::uint32_t>(notes.size()), counts);
@@ -342,6 +355,7 @@ TEST(Hierarchy, BatchesCountTheSameDelays) {
     EXPECT_GT(counts.misses.next_memory, 100U);
     EXPECT_GT(counts.misses.crowded, 1000U);
     EXPECT_GT(counts.misses.busy_l2, 10U);
+    EXPECT_GT(counts.misses.deciding_memory, 100U);
     EXPECT_EQ(counts.misses.stlb_chases + counts.misses.walk_chases > 100, pages.sets != 0);
   }
 }

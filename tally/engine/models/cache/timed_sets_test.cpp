@@ -66,7 +66,7 @@ std::vector<Note> some_notes(std::mt19937_64& random, unsigned line_bits) {
     const std::uint64_t number = 0x1ff'ffff'0000 + random() % lines_in_use * apart;
     note = note_of(number << line_bits, static_cast<Access>(random() % 4)) | (random() % 2 != 0 ? same_access : 0);
     note |=
-        random() & ((std::uint64_t{1} << line_bits) - 1) & ~std::uint64_t{31};  // any of its lines stands for a page
+        random() & ((std::uint64_t{1} << line_bits) - 1) & ~std::uint64_t{63};  // any of its lines stands for a page
   }
   return notes;
 }

@@ -7,8 +7,8 @@
 
 namespace tally::models {
 
-/// Loads that miss the first level, by the level that serves them, and their translations, without chases and streams;
-/// or cycles for each of them.
+/// Loads that miss the first level and decide a branch (MissCounts::deciding_l2 and more), by the level that serves
+/// them, and their translations; or cycles for each of them.
 struct MissedLoads {
   std::uint64_t l2 = 0, llc = 0, memory = 0, stlb = 0, walk = 0;
   std::uint64_t code = 0;  ///< lines of code from L2
@@ -25,28 +25,17 @@ struct MissedLoads {
 
 inline MissedLoads missed_loads(const HierarchyCounts& caches) {
   const MissCounts& misses = caches.misses;
-  const auto without = [](std::uint64_t all, std::uint64_t some) { return all > some ? all - some : 0; };
-  const auto served = [&](const LevelCounts& level, std::uint64_t chases, std::uint64_t streams) {
-    return without(level.loads - level.load_misses, chases + streams);
-  };
-  // A level that does not exist has no loads, and the misses before it are served by memory.
-  const std::uint64_t from_memory = caches.llc.loads != 0  ? caches.llc.load_misses
-                                    : caches.l2.loads != 0 ? caches.l2.load_misses
-                                                           : caches.l1d.load_misses;
-  return {served(caches.l2, caches.chases.l2, 0),
-          served(caches.llc, caches.chases.llc, misses.stream_llc),
-          without(from_memory, caches.chases.memory + misses.stream_memory),
-          without(misses.stlb_data, misses.stlb_chases + misses.stlb_stores),
-          without(misses.walk_data, misses.walk_chases + misses.walk_stores),
-          without(caches.l2.fetches, caches.l2.fetch_misses)};
+  const LevelCounts& l2 = caches.l2;
+  return {misses.deciding_l2,   misses.deciding_llc,  misses.deciding_memory,
+          misses.deciding_stlb, misses.deciding_walk, l2.fetches > l2.fetch_misses ? l2.fetches - l2.fetch_misses : 0};
 }
 
 /// Returns the cycles that mispredicted branches wait for loads, in addition to what the loads cost when they overlap.
 /// `exposed`: these cycles for each kind of load. A load is near a misprediction if at most `rob` instructions are in
-/// between. Every second one of these is taken to decide the branch, a declared value; of the loads before a branch it
-/// waits for one, because they overlap. The
-/// first line of code that comes from L2 after a misprediction is fetched for its whole latency, if it is among the
-/// next 64 instructions, a declared value: until then the front end is not ahead of the core.
+/// between. Every second one of these is taken to decide the mispredicted branch, a declared value; of the loads before
+/// a branch it waits for one, because they overlap. The first line of code that comes from L2 after a misprediction is
+/// fetched for its whole latency, if it is among the next 64 instructions, a declared value: until then the front end
+/// is not ahead of the core.
 inline std::uint64_t cycles_before_restarts(const MissedLoads& loads, const MissedLoads& exposed,
                                             std::uint64_t mispredictions, std::uint64_t instructions,
                                             std::uint64_t rob) {

@@ -33,6 +33,16 @@ class Compare : public testing::Test {
   }
 };
 
+TEST(CompareIncomplete, says_why) {
+  const TemporaryFile file("stat.json");
+  tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--function", "no_such_function_here", "-o",
+         file.path(), "--", "true"});
+  if (!file.content()) GTEST_SKIP() << "this tally has no engine";
+  const Finished compared = tally({"compare", file.path(), file.path()});
+  EXPECT_NE(compared.out.find("the result before is incomplete"), std::string::npos) << compared.out;
+  EXPECT_NE(compared.out.find("no function 'no_such_function_here'"), std::string::npos) << compared.out;
+}
+
 TEST_F(Compare, says_what_changed) {
   const Finished finished = compare({});
   EXPECT_EQ(finished.code(), 0) << finished.err;

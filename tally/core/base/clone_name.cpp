@@ -66,4 +66,11 @@ CloneName clone_name(std::string_view name) {
   return split;
 }
 
+std::string without_abi_tags(std::string_view name) {
+  std::string left(name);
+  for (std::size_t at = 0; (at = left.find("[abi:", at)) != std::string::npos;)
+    left.erase(at, std::min(left.find(']', at), left.size() - 1) + 1 - at);
+  return left;
+}
+
 }  // namespace tally

@@ -26,4 +26,7 @@ struct CloneName {
 /// Splits a name. `function` is part of `name`. Pure.
 CloneName clone_name(std::string_view name);
 
+/// Returns a demangled name without tags such as "[abi:cxx11]", which functions have that return std::string.
+std::string without_abi_tags(std::string_view name);
+
 }  // namespace tally

@@ -92,15 +92,13 @@ std::string_view word_of(std::string_view symbol) {
   return begin == std::string_view::npos ? name : name.substr(begin + 1);
 }
 
-// Returns the index of a colon that is not part of "::".
+// Returns the index of a colon that is not part of "::" or of a tag in brackets.
 std::size_t single_colon(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != ':') continue;
-    if (i + 1 < text.size() && text[i + 1] == ':') {
-      ++i;
-      continue;
-    }
-    return i;
+    if (text.substr(i).starts_with("[abi:") || text.substr(i).starts_with("::"))
+      i += text[i] == '[' ? 4 : 1;
+    else if (text[i] == ':')
+      return i;
   }
   return std::string_view::npos;
 }
@@ -189,8 +187,8 @@ std::vector<std::uint64_t> clones_of(const Elf& elf) {
 }  // namespace
 
 std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
-  std::vector<SymbolMatch> found;
-  std::vector<std::uint64_t> functions;  // of clones; empty: none was found yet
+  std::vector<SymbolMatch> found, untagged;  // by the whole name, and without ABI tags
+  std::vector<std::uint64_t> functions;      // of clones; empty: none was found yet
   const std::string_view word = word_of(symbol);
   const std::string wanted = without_spaces(symbol);
   for (std::size_t i = 0; i < elf.functions.size(); ++i) {
@@ -199,6 +197,7 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
     if (!as_it_is && function.name.find(word) == std::string_view::npos) continue;
     std::string name = demangled(function.name), linker_name(function.name), distinct = linker_name;
     std::uint64_t function_of_clone = 0;
+    std::vector<SymbolMatch>* matches = &found;
     if (!as_it_is && without_spaces(name) != wanted) {
       // Copies and parts of a function are found by its name. Fragments have no entries.
       const CloneName clone = clone_name(function.name);
@@ -210,19 +209,24 @@ std::vector<SymbolMatch> find(const Elf& elf, std::string_view symbol) {
         distinct = clone.distinct;
         name = demangled(linker_name);
       }
-      const bool is_wanted = linker_name == symbol || without_spaces(name) == wanted ||
-                             (name != linker_name && without_spaces(without_parameters(name)) == wanted);
-      if (!is_wanted) continue;
+      const auto is_wanted = [&](const std::string& text) {
+        return without_spaces(text) == wanted ||
+               (text != linker_name && without_spaces(without_parameters(text)) == wanted);
+      };
+      if (linker_name != symbol && !is_wanted(name)) {
+        if (!is_wanted(without_abi_tags(name))) continue;
+        matches = &untagged;
+      }
     }
     // Aliases of the same code: the two forms of a constructor are often one.
-    const bool known = std::any_of(found.begin(), found.end(), [&](const SymbolMatch& match) {
+    const bool known = std::any_of(matches->begin(), matches->end(), [&](const SymbolMatch& match) {
       return match.address == function.address && match.name == name;
     });
     if (!known)
-      found.push_back({std::move(name), function.address, function.chosen_late, function.local, std::move(distinct),
-                       function_of_clone});
+      matches->push_back({std::move(name), function.address, function.chosen_late, function.local, std::move(distinct),
+                          function_of_clone});
   }
-  return found;
+  return found.empty() ? untagged : found;
 }
 
 std::optional<Error> ambiguity(const std::vector<SymbolMatch>& found, std::string_view symbol,

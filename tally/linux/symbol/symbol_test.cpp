@@ -104,6 +104,16 @@ TEST(FoundFunctions, contain_the_copies_that_compilers_make) {
   EXPECT_TRUE(ambiguity(find(elf, "helper"), "helper", "prog"));
 }
 
+TEST(FoundFunctions, HaveTheirNamesWithoutAbiTags) {
+  Elf elf;
+  elf.functions.push_back({.name = "_Z5replyB5cxx11i", .address = 1});
+  for (const char* name : {"reply[abi:cxx11](int)", "reply[abi:cxx11]", "reply", "reply(int)"})
+    EXPECT_EQ(find(elf, name).size(), 1U) << name;
+  elf.functions.push_back({.name = "_Z5replyi", .address = 2});
+  ASSERT_EQ(find(elf, "reply").size(), 1U) << "the function without a tag";
+  EXPECT_EQ(find(elf, "reply").front().address, 2U);
+}
+
 TEST(FoundFunctions, of_rust_may_be_in_several_codegen_units) {
   Elf elf;
   for (const std::uint64_t address : {1, 2})
@@ -211,6 +221,8 @@ TEST(Places, AreParsedAsUsersWriteThem) {
   EXPECT_EQ(*parse_code_address("ns::f(std::string)+3"), (CodeAddress{"", "ns::f(std::string)", 3}));
   EXPECT_EQ(*parse_code_address("libz.so.1:inflate"), (CodeAddress{"libz.so.1", "inflate", 0}));
   EXPECT_EQ(*parse_code_address("prog:ns::f"), (CodeAddress{"prog", "ns::f", 0}));
+  EXPECT_EQ(*parse_code_address("reply[abi:cxx11]"), (CodeAddress{"", "reply[abi:cxx11]", 0}));
+  EXPECT_EQ(*parse_code_address("prog:reply[abi:cxx11](int)"), (CodeAddress{"prog", "reply[abi:cxx11](int)", 0}));
   EXPECT_EQ(*parse_code_address("0x401136"), (CodeAddress{"", "", 0x401136}));
   EXPECT_EQ(*parse_code_address("libz:0x10"), (CodeAddress{"libz", "", 16}));
   EXPECT_EQ(*parse_code_address("A::operator+"), (CodeAddress{"", "A::operator+", 0}));

@@ -201,6 +201,14 @@ std::vector<std::string> real_sources(const Stat& stat) {
   return {names.begin(), names.end()};
 }
 
+/// The notice that says why an incomplete result is one; empty: no notice does.
+std::string why_incomplete(const Stat& stat) {
+  for (const std::string& notice : stat.notices)
+    for (const std::string_view begin : {"incomplete: ", "no function '", "no program ran "})
+      if (stat.incomplete && notice.starts_with(begin)) return notice;
+  return "";
+}
+
 Comparable of_stat(const Stat& stat) {
   Comparable comparable{.command = stat.command,
                         .target = stat.target,
@@ -212,6 +220,7 @@ Comparable of_stat(const Stat& stat) {
                         .sources = real_sources(stat),
                         .settings = settings_of(stat),
                         .failure = failure_of(stat)};
+  comparable.note = why_incomplete(stat);
   add_events(stat, comparable);
   add_metrics(stat, comparable);
   RegionSums regions;

@@ -216,7 +216,8 @@ bool is_called(const std::string& function, std::string_view name) {
   // A copy or part has its own name and that of its function.
   const std::string whole(clone_name(function).function), wanted(clone_name(name).function);
   const std::string bare = without_parameters(whole);
-  for (const std::string& form : {function, whole, bare, without_templates(whole), without_templates(bare)})
+  for (const std::string& form : {function, whole, bare, without_templates(whole), without_templates(bare),
+                                  without_abi_tags(whole), without_abi_tags(bare)})
     if (form == name || form == wanted || matches_shortened(form, name)) return true;
   const std::string end = " " + std::string(name);
   return bare.ends_with(end) || without_arguments(bare).ends_with(end) ||

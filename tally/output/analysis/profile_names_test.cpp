@@ -48,6 +48,7 @@ TEST(IsCalled, by_every_name_that_a_table_prints) {
     EXPECT_TRUE(is_called(name, cut_names({function_name(name, false)}).front())) << name;
   }
   EXPECT_TRUE(is_called("int ns::sum<int>(int)", "ns::sum<int>"));
+  EXPECT_TRUE(is_called("reply[abi:cxx11](int)", "reply"));
   EXPECT_TRUE(is_called("int ns::sum<int>(int)", "ns::sum"));
 }
 

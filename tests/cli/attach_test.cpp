@@ -327,6 +327,14 @@ TEST(EngineTiming, a_time_out_ends_the_program_and_the_counts) {
 
 #endif
 
+TEST(Attach, top_down_of_processors_names_no_option_that_was_not_given) {
+  const Finished refused = tally({"stat", "--topdown", "-a", "true"});
+  if (refused.code() == 0) GTEST_SKIP() << "this machine has a PMU";
+  EXPECT_EQ(refused.code(), 125);
+  EXPECT_TRUE(holds(refused.err, "only for programs that tally starts")) << refused.err;
+  EXPECT_FALSE(holds(refused.err, "--backend")) << refused.err;
+}
+
 TEST(Attach, without_a_pmu_says_what_can_be_counted) {
   Running program({"/bin/sleep", "100"});
   const Finished refused = tally({"stat", "-e", "instructions", "-p", std::to_string(program.pid()), "--timeout", "1"});

@@ -119,6 +119,22 @@ TEST(CausesOfCycles, OfAWalkDoNotDependOnWhatComesBeforeThePointer) {
   }
 }
 
+/// Loads that miss and decide no branch do not lengthen mispredictions.
+TEST(CausesOfCycles, OfMispredictionsDoNotDependOnLoadsElsewhere) {
+  const auto mispredicts_of = [](const char* program) {
+    const Finished run =
+        tally({"stat", "-q", "--model", "haswell", "-e", "cycles-mispredicts,branch-misses,cycles-DRAM", "--format",
+               "json", "--", CAUSES, program},
+              {});
+    const json events = json::parse(run.err, nullptr, false)["events"];
+    EXPECT_GT(events[1]["value"].get<double>(), 15000) << program;
+    return std::pair(events[0]["value"].get<double>(), events[2]["value"].get<double>());
+  };
+  const auto alone = mispredicts_of("classify"), with_gathers = mispredicts_of("classify-gather");
+  EXPECT_GT(with_gathers.second, alone.second + 200'000);
+  EXPECT_NEAR(with_gathers.first / alone.first, 1, 0.1);
+}
+
 TEST(CausesOfCycles, AreKnownForWholeProgramsAndInProfilesOnly) {
   const Finished region = tally(
       {"stat", "-q", "--model", "haswell", "-e", "cycles-core", "--function", "divide", "--", CAUSES, "divide"}, {});
@@ -134,7 +150,8 @@ TEST(TopDown, ClassesAddUpToAllSlots) {
   const std::string& text = run.err;
   for (const char* name :
        {"Retiring", "  Light Operations", "  Heavy Operations", "Bad Speculation", "  Branch Mispredicts",
-        "Frontend Bound", "  Fetch Latency", "Backend Bound", "  Memory Bound", "    DRAM Bound", "  Core Bound"})
+        "Frontend Bound", "  Fetch Latency", "Backend Bound", "  Memory Bound", "      DTLB Load",
+        "      Store Forwarding", "      Lock Latency", "    DRAM Bound", "  Core Bound"})
     EXPECT_NE(text.find(std::string("\n ") + name + " "), std::string::npos) << name << "\n" << text;
   EXPECT_EQ(text.find("cycles-DRAM"), std::string::npos) << "its class has it";
 }

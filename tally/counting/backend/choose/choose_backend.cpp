@@ -145,6 +145,11 @@ Result<Choice> choose_automatically(const Order& order, const std::vector<event:
     }
     is_passed_over = is_passed_over || !is_shortcut;
   }
+  if (is_for_engine && error && order.target.attachment.any() && error->code == Code::cannot_measure)
+    return fail(Code::cannot_measure,
+                "only the engine can count this, and only for programs that tally starts: it cannot attach to others",
+                "start the program with tally; or omit what needs a model (--topdown, --by cause, --model): tally then "
+                "uses the PMU, or the kernel's own events if there is none");
   return fail(error.value_or(Error{Code::cannot_measure, "this tally was built without the engine",
                                    "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`", 0}));
 }

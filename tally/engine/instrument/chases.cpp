@@ -135,16 +135,14 @@ class Followed {
   bool is_anywhere() const { return (registers_[0] | registers_[1]) != 0 || variable_.bytes != 0; }
   /// In the registers of results and of the first arguments. Vectors are not: most of these are copied.
   bool is_in_arguments() const {
-    bool found = false;
     for (const models::Register r : {rax, rdx, rsi, rdi})
-      found |= has(static_cast<models::Register>(r + models::first_general));
-    return found;
+      if (has(static_cast<models::Register>(r + models::first_general))) return true;
+    return false;
   }
   bool decides(const CoreInstruction& branch) const {
-    bool found = false;
-    for (const models::Register r : branch.sources) found |= has(r);
-    for (const models::Register r : branch.address) found |= has(r);
-    return found;
+    for (const models::Register r : branch.sources)
+      if (has(r)) return true;
+    return has(branch.address[0]) || has(branch.address[1]);
   }
   void pass(const CoreInstruction& code) {
     const Variable at = variable_of(code);

@@ -179,10 +179,7 @@ Variable variable_before(const Instruction& in, const CoreInstruction& access, t
   return {};
 }
 
-}  // namespace
-
-namespace {
-
+/// Returns chase, busy or none, for an access whose address has other registers than the stack pointer.
 Reuse reuse_in_loop(const Instruction& in, const CoreInstruction& access) {
   const u32 address = general_in(access.address), written = general_in(access.results);
   const bool is_local = bit_of(access.at.base) == frame_pointer && access.at.index == models::no_register;
@@ -234,7 +231,7 @@ Reuse reuse_in_loop(const Instruction& in, const CoreInstruction& access) {
   return reuse;
 }
 
-// Whether the value of a load decides a branch soon.
+/// Whether the value of a load decides a branch soon.
 bool decides(const Instruction& in, const CoreInstruction& access) {
   constexpr u32 most = 48;
   if (in.kind != Kind::plain) return true;

@@ -133,11 +133,14 @@ class Followed {
   explicit Followed(const CoreInstruction& access) { set(access, true); }
 
   bool is_anywhere() const { return (registers_[0] | registers_[1]) != 0 || variable_.bytes != 0; }
-  /// In the registers of results and of the first arguments. Vectors are not: most of these are copied.
-  bool is_in_arguments() const {
-    for (const models::Register r : {rax, rdx, rsi, rdi})
-      if (has(static_cast<models::Register>(r + models::first_general))) return true;
-    return false;
+  /// In the register of results.
+  bool is_result() const { return has(models::first_general + rax); }
+  /// In a register of the first two arguments. The call forgets all registers that the callee need not keep.
+  bool is_passed() {
+    const bool passed = has(models::first_general + rdi) || has(models::first_general + rsi);
+    registers_[0] &= u64{1u << rbx | 1u << rbp | 0xf000u} << models::first_general;
+    registers_[1] = 0;
+    return passed;
   }
   bool decides(const CoreInstruction& branch) const {
     for (const models::Register r : branch.sources)
@@ -240,7 +243,8 @@ bool decides(const Instruction& in, const CoreInstruction& access) {
   Instruction next = in;
   bool has_returned = false;
   for (u32 left = most; left > 0; --left) {
-    if (next.kind == Kind::call || next.kind == Kind::ret) return value.is_in_arguments();
+    if (next.kind == Kind::ret) return value.is_result();
+    if (next.kind == Kind::call && value.is_passed()) return true;
     if (next.kind == Kind::jump_indirect || next.kind == Kind::call_indirect) return value.decides(core_code(next));
     const bool goes_back = next.kind == Kind::jcc && next.target() <= next.pc;
     const u64 pc = goes_back || next.kind == Kind::jump ? next.target() : next.next();

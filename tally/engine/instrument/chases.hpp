@@ -17,7 +17,7 @@ enum class Reuse : u8 {
   /// A load, after which the same registers address a store.
   updated,
   /// None of these, but a load whose value decides a branch before the access runs again for the second time: by the
-  /// flags or as its target, or it is passed to a call or returned, where it may.
+  /// flags or as its target, or it is passed to a call in a register, or returned, where it may.
   deciding,
 };
 

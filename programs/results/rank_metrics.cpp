@@ -16,18 +16,23 @@ class MetricAdder {
   void add(const std::string& region, std::size_t rank, const std::vector<Metric>& metrics) {
     for (const Metric& metric : metrics) {
       // Comparisons of two events are in the rows of a table, which have no room here.
-      if (!metric.per.empty() || !metric.ratio.value) continue;
-      add(region, rank, metric.name, metric.unit, metric.formula, *metric.ratio.value);
+      if (!metric.per.empty() || (!metric.ratio.value && !metric.asked)) continue;
+      add(region, rank, metric.name, metric.unit, metric.formula, metric.ratio);
     }
   }
 
  private:
   void add(const std::string& region, std::size_t rank, const std::string& name, const std::string& unit,
-           const std::string& formula, double value) {
+           const std::string& formula, const Ratio& ratio) {
     auto row = std::ranges::find_if(
         sums_.metrics, [&](const RankMetric& other) { return other.region == region && other.name == name; });
     if (row == sums_.metrics.end())
       row = sums_.metrics.insert(row, RankMetric{region, name, unit, formula, of_sums(region, formula)});
+    if (!ratio.value) {
+      if (row->ranks == 0 && !row->of_sums.value) row->of_sums.reason = ratio.reason;
+      return;
+    }
+    const double value = *ratio.value;
     const bool is_first = row->ranks++ == 0;
     if (is_first || value < row->least) std::tie(row->least, row->least_rank) = std::pair(value, rank);
     if (is_first || value > row->most) std::tie(row->most, row->most_rank) = std::pair(value, rank);

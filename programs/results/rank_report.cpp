@@ -16,6 +16,8 @@
 namespace tally::results {
 namespace {
 
+constexpr int usual_functions = 20;
+
 struct RankFormat : output::Format {
   std::string (*write)(const RankSums& sums, std::size_t terminal);
 };
@@ -29,7 +31,7 @@ constexpr RankFormat rank_formats[] = {
 };
 
 Result<std::vector<StoredResult>> read_ranks(const std::vector<std::string>& files) {
-  constexpr output::Kind kinds[] = {output::Kind::regions, output::Kind::stat};
+  constexpr output::Kind kinds[] = {output::Kind::profile, output::Kind::regions, output::Kind::stat};
   std::vector<StoredResult> ranks;
   for (const std::string& name : files) {
     const auto file = read_stored(name);
@@ -44,15 +46,28 @@ Result<std::vector<StoredResult>> read_ranks(const std::vector<std::string>& fil
 
 }  // namespace
 
-int report_ranks(const std::vector<std::string>& files, const ResultOptions& how) {
+int report_ranks(const std::vector<std::string>& files, const ResultOptions& how, const ProfileReport& functions) {
   if (how.append || how.separator || !how.description.empty() || how.perf_json || how.style.per_process ||
       how.style.per_thread)
     return command::report_error({Code::bad_usage, "only --format and -o can be used with --ranks", "", 0});
   const auto format = output::choose_format(std::span<const RankFormat>(rank_formats), how.format, how.output, "table");
   if (!format) return command::report_error(format.error());
-  const auto ranks = read_ranks(files);
+  auto ranks = read_ranks(files);
   if (!ranks) return command::report_error(ranks.error());
-  RankSums sums = sums_of_ranks(*ranks);
+  const auto profiles = static_cast<std::size_t>(std::ranges::count_if(
+      *ranks, [](const StoredResult& rank) { return std::holds_alternative<result::Profile>(rank.result); }));
+  const bool are_profiles = profiles == ranks->size();
+  if (!are_profiles && profiles != 0)
+    return command::report_error({Code::bad_usage, "profiles and other results cannot be mixed",
+                                  "profiles are compared by function, other results by region: give one kind", 0});
+  if (!functions.by.empty() || functions.whole_names || (functions.top && !are_profiles))
+    return command::report_error(
+        {Code::bad_usage, "--ranks: of the options of profiles it has only --top, with profiles", "omit the others", 0});
+  if (are_profiles)
+    *ranks = regions_of_profiles(*ranks, static_cast<std::size_t>(functions.top.value_or(usual_functions)));
+  split_job(*ranks);
+  join_native_job(*ranks);
+  RankSums sums = sums_of_ranks(*ranks, are_profiles);
   add_metrics_of_ranks(sums, *ranks);
   for (auto name = sums.names.begin(); name != sums.names.end(); ++name)
     if (std::find(sums.names.begin(), name, *name) != name)

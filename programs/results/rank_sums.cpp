@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/region_reasons.hpp"
 
 namespace tally::results {
 namespace {
@@ -38,7 +39,7 @@ class RankCounts {
     for (const RegionResult& region : program.regions) {
       add(region.name, {entries, std::nullopt}, Unit::events,
           exact(static_cast<std::int64_t>(region.all.entries), Source::none));
-      for (const RegionEvent& event : region.all.events) add(region.name, event.event, Unit::events, event.total);
+      for (const RegionEvent& event : region.all.events) add(region.name, event.event, Unit::events, usable_total(event));
     }
   }
 
@@ -133,7 +134,7 @@ std::string rank_name(std::optional<std::int32_t> rank, const std::string& file)
 
 }  // namespace
 
-RankSums sums_of_ranks(const std::vector<StoredResult>& results) {
+RankSums sums_of_ranks(const std::vector<StoredResult>& results, bool of_functions) {
   RankAdder adder;
   std::vector<EarlyEnd> early_ends;
   for (const StoredResult& named : results) {
@@ -157,6 +158,8 @@ RankSums sums_of_ranks(const std::vector<StoredResult>& results) {
     adder.add(rank_name(rank, named.name), counts);
   }
   RankSums sums = adder.finish();
+  if (of_functions) std::erase_if(sums.rows, [](const RankRow& row) { return row.event.base == entries; });
+  sums.of_functions = of_functions;
   sums.early_ends = std::move(early_ends);
   return sums;
 }

@@ -51,13 +51,27 @@ struct RankSums {
   std::vector<RankRow> rows;       ///< the whole program first, then regions in the order of their first entry
   std::vector<RankMetric> metrics = {};  ///< by region, in the same order
   std::vector<EarlyEnd> early_ends = {};
+  bool of_functions = false;  ///< regions are functions of profiles, which have no entries
+  const char* rows_of() const { return of_functions ? "function" : "region"; }
 };
+
+/// Results whose regions are functions of these profiles: the `most` with most of the first event in all ranks; 0: all.
+/// Functions of one name are one.
+std::vector<StoredResult> regions_of_profiles(const std::vector<StoredResult>& profiles, std::size_t most);
+
+/// Makes the only result of a job, `tally stat -- mpirun …`, one result for each rank, with its regions.
+void split_job(std::vector<StoredResult>& results);
+
+/// Removes native results (backend none) of ranks that were also counted, and computes the metrics of the regions of
+/// those with their times: the task-clock of the regions.
+void join_native_job(std::vector<StoredResult>& results);
 
 /// Adds the metrics of the results to their sums. `results`: one for each of the names.
 void add_metrics_of_ranks(RankSums& sums, const std::vector<StoredResult>& results);
 
 /// Adds up results of `tally stat` and of regions, one for each rank. Several programs of one rank are one.
-RankSums sums_of_ranks(const std::vector<StoredResult>& results);
+/// `of_functions`: as in RankSums.
+RankSums sums_of_ranks(const std::vector<StoredResult>& results, bool of_functions = false);
 
 /// The sums as text; `terminal`: columns of the terminal that shows it, 0: none.
 std::string ranks_table(const RankSums& sums, std::size_t terminal);

@@ -12,7 +12,7 @@ std::string ranks_json(const RankSums& sums, const result::Provenance& provenanc
   json["rows"] = Json::array();
   for (const RankRow& row : sums.rows) {
     const bool any = row.ranks != 0;
-    json["rows"].push_back({{"region", text_or_null(row.region)},
+    json["rows"].push_back({{sums.rows_of(), text_or_null(row.region)},
                             {"event", row.event.text()},
                             {"unit", unit_name(row.unit)},
                             {"ranks", row.ranks},
@@ -27,19 +27,21 @@ std::string ranks_json(const RankSums& sums, const result::Provenance& provenanc
                             {"reason", text_or_null(row.sum.reason)}});
   }
   json["metrics"] = Json::array();
-  for (const RankMetric& metric : sums.metrics)
-    json["metrics"].push_back({{"region", text_or_null(metric.region)},
+  for (const RankMetric& metric : sums.metrics) {
+    const auto of_any = [&](const auto& value) { return metric.ranks != 0 ? Json(value) : Json(nullptr); };
+    json["metrics"].push_back({{sums.rows_of(), text_or_null(metric.region)},
                                {"metric", metric.name},
                                {"formula", metric.formula},
                                {"unit", metric.unit},
                                {"ranks", metric.ranks},
                                {"of_sums", value_or_null(metric.of_sums.value)},
-                               {"min", metric.least},
-                               {"min_rank", metric.least_rank},
-                               {"max", metric.most},
-                               {"max_rank", metric.most_rank},
+                               {"min", of_any(metric.least)},
+                               {"min_rank", of_any(metric.least_rank)},
+                               {"max", of_any(metric.most)},
+                               {"max_rank", of_any(metric.most_rank)},
                                {"trust", name(metric.of_sums.trust)},
                                {"reason", text_or_null(metric.of_sums.reason)}});
+  }
   return json_text(json, 1) + "\n";
 }
 

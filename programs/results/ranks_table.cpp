@@ -3,6 +3,7 @@
 #include "programs/results/rank_sums.hpp"
 #include "tally/core/base/foreign_text.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/output/analysis/profile_names.hpp"
 #include "tally/output/kit/csv_rows.hpp"
 #include "tally/output/kit/footnotes.hpp"
 #include "tally/output/kit/grid.hpp"
@@ -19,7 +20,7 @@ std::string region_name(const std::string& region, std::string& last) {
 
 std::string metrics_table(const RankSums& sums, Footnotes& notes, std::size_t terminal) {
   if (sums.metrics.empty()) return "";
-  Grid grid({{"region"},
+  Grid grid({{sums.rows_of(), Align::left, usual_name_width},
              {"metric"},
              {"of the sums", Align::right},
              {"min", Align::right},
@@ -34,10 +35,11 @@ std::string metrics_table(const RankSums& sums, Footnotes& notes, std::size_t te
     trust.trust = metric.of_sums.trust;
     trust.reason = metric.of_sums.reason;
     trust.model = metric.of_sums.model;
+    const auto of_any = [&](const std::string& text) { return metric.ranks != 0 ? text : ""; };
     grid.add({region_name(metric.region, last), metric.name, metric_text(metric.of_sums.value, metric.unit),
-              metric_text(metric.least, metric.unit), sums.names[metric.least_rank],
-              metric_text(metric.most, metric.unit), sums.names[metric.most_rank], std::to_string(metric.ranks),
-              notes.cell(trust)});
+              of_any(metric_text(metric.least, metric.unit)), of_any(sums.names[metric.least_rank]),
+              of_any(metric_text(metric.most, metric.unit)), of_any(sums.names[metric.most_rank]),
+              std::to_string(metric.ranks), notes.cell(trust)});
   }
   return "\n" + grid.text(terminal);
 }
@@ -45,7 +47,7 @@ std::string metrics_table(const RankSums& sums, Footnotes& notes, std::size_t te
 }  // namespace
 
 std::string ranks_table(const RankSums& sums, std::size_t terminal) {
-  Grid grid({{"region"},
+  Grid grid({{sums.rows_of(), Align::left, usual_name_width},
              {"event"},
              {"sum", Align::right},
              {"min", Align::right},
@@ -75,13 +77,14 @@ std::string ranks_table(const RankSums& sums, std::size_t terminal) {
   std::string ends;
   for (const EarlyEnd& end : sums.early_ends)
     ends += fmt::format("{} ended early, and its counts with it: {}\n", sums.names[end.rank], end.how);
-  return ForeignText(fmt::format("{} ranks\n{}\n{}{}{}", sums.names.size(), ends, grid.text(terminal), metrics,
+  return ForeignText(fmt::format("{}\n{}\n{}{}{}", plural(static_cast<std::int64_t>(sums.names.size()), "rank", "ranks"), ends, grid.text(terminal), metrics,
                                  below.empty() ? "" : "\n" + below))
       .in_lines();
 }
 
 std::string ranks_csv(const RankSums& sums) {
-  std::string text = "region,event,ranks,sum,min,min_rank,max,max_rank,mean,imbalance,trust,reason\n";
+  std::string text =
+      fmt::format("{},event,ranks,sum,min,min_rank,max,max_rank,mean,imbalance,trust,reason\n", sums.rows_of());
   for (const RankRow& row : sums.rows) {
     const bool any = row.ranks != 0;
     const auto of_any = [any](const auto& value) { return any ? fmt::format("{}", value) : ""; };
@@ -92,13 +95,15 @@ std::string ranks_csv(const RankSums& sums) {
                 ",") +
         "\n";
   }
-  for (const RankMetric& metric : sums.metrics)
-    text +=
-        csv_row({metric.region, metric.name, std::to_string(metric.ranks), csv_text(metric.of_sums.value),
-                 fmt::format("{}", metric.least), sums.names[metric.least_rank], fmt::format("{}", metric.most),
-                 sums.names[metric.most_rank], "", "", std::string(name(metric.of_sums.trust)), metric.of_sums.reason},
-                ",") +
-        "\n";
+  for (const RankMetric& metric : sums.metrics) {
+    const auto of_any = [&](const auto& value) { return metric.ranks != 0 ? fmt::format("{}", value) : ""; };
+    text += csv_row({metric.region, metric.name, std::to_string(metric.ranks), csv_text(metric.of_sums.value),
+                     of_any(metric.least), of_any(sums.names[metric.least_rank]), of_any(metric.most),
+                     of_any(sums.names[metric.most_rank]), "", "", std::string(name(metric.of_sums.trust)),
+                     metric.of_sums.reason},
+                    ",") +
+            "\n";
+  }
   return text;
 }
 

@@ -98,8 +98,9 @@ void describe(Page& page, ReportOptions& options) {
                   "windows: find phases from the basic-block vectors that `tally sample --bbv FILE` wrote")
       .value_name("FILE");
   page.add_flag("--ranks", options.ranks,
-                "the files are those of the ranks of one job: print sum, minimum, maximum and imbalance of each event "
-                "in each region; formats table, csv and json");
+                "the files are those of the ranks of one job, or of the whole job (tally stat -- mpirun …): print sum, "
+                "minimum, maximum and imbalance of each event in each region, or of profiles in each function (--top); "
+                "formats table, csv and json");
   report::add_profile_options(page, options.profiles);
   add_merge_options(page, options.merge);
   page.footer(output::reader_lines(reported_formats(), reported_kinds) + "\n" + conversion_lines() +
@@ -301,8 +302,8 @@ int report_files(const std::vector<std::string>& arguments, bool is_export) {
   if (options.merge.merge)
     return merge_profiles(options.files, options.merge, options.profiles, how.format, how.output);
   if (options.ranks) {
-    if (options.profiles.any() || !options.vectors.empty()) return report_error(only_for_profiles());
-    return report_ranks(options.files, how);
+    if (!options.vectors.empty()) return report_error(only_for_profiles());
+    return report_ranks(options.files, how, options.profiles);
   }
   if (!is_export && history::is_history(options.files.front())) return report_history(options);
   const bool converts = is_export || asks_for_conversion(how);

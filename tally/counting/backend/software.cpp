@@ -65,7 +65,7 @@ Count by_bookkeeping(Id id, const RunStatistics& statistics) {
     case Id::duration_time: return counted(statistics.duration.count(), Source::clock);
     case Id::peak_memory: return peak_memory(usage);
     case Id::tsc: return time_stamp_ticks(statistics);
-    case Id::core_cycles_estimate: return absent("it needs a native run: add --native to `tally stat`");
+    case Id::core_cycles_estimate: return absent(without_native_run);
     default: break;
   }
   if (never_counts(id)) return absent("it never counts: perf opens it only for the records that it writes");

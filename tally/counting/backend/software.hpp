@@ -59,6 +59,10 @@ struct RunStatistics {
 /// Sets duration and ticks.
 void take_time(RunStatistics& statistics, const linux::Moment& start, const linux::Moment& end);
 
+/// Reasons that ask for a native run.
+inline constexpr const char* without_native_run = "it needs a native run: add --native to `tally stat`";
+inline constexpr const char* slower_under_engine = "slower under the engine: use --native";
+
 /// Returns the count of a software event: from its counter ("perf_event") if that opened, else from wait4(2), else
 /// absent with the reason. Partial are: a memory peak below what the process had before it executed the program; ticks
 /// of a counter that changes its rate; counts of a counter that was taken away (`lost`). A hardware event is absent.

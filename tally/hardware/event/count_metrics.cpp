@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/region_reasons.hpp"
 
 namespace tally::event {
 namespace {
@@ -137,13 +138,13 @@ std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const
   std::vector<Count> totals;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     counted.push_back({events[i], counts[i].event});
-    totals.push_back(counts[i].total);
+    totals.push_back(usable_total(counts[i]));
   }
   std::vector<RegionMetric> metrics;
   for (Metric& metric : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
     Ratio value = metric.evaluate(totals);
     if (std::find(metric.missing.begin(), metric.missing.end(), "duration_time") != metric.missing.end())
-      value.reason = "only a whole region that libtally marks in one process has a duration_time, with --native";
+      value.reason = without_native_time;
     metrics.push_back(
         {metric.name, metric.text(counted), metric.unit, metric.row_event, metric.per, metric.asked, std::move(value)});
   }

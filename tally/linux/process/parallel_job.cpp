@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "tally/core/base/text.hpp"
 #include "tally/linux/machine/host_machine.hpp"
@@ -11,13 +12,11 @@ namespace tally::linux {
 namespace {
 
 // A launcher that runs in another one's job sets its own variable; the more specific ones come first.
-constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                          "SLURM_PROCID"};
+constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+constexpr const char* slurm_variable = "SLURM_PROCID";
 
-}  // namespace
-
-std::optional<std::int32_t> mpi_rank() {
-  for (const char* name : rank_variables) {
+std::optional<std::int32_t> rank_in(std::span<const char* const> variables) {
+  for (const char* name : variables) {
     const char* const text = secure_getenv(name);
     const auto rank = text == nullptr ? std::nullopt : parse_integer(text);
     if (rank && *rank >= 0 && *rank <= std::numeric_limits<std::int32_t>::max())
@@ -25,6 +24,15 @@ std::optional<std::int32_t> mpi_rank() {
   }
   return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<std::int32_t> mpi_rank() {
+  const auto rank = rank_in(rank_variables);
+  return rank ? rank : rank_in({&slurm_variable, 1});
+}
+
+bool is_started_by_mpi() { return rank_in(rank_variables).has_value(); }
 
 std::string name_of_process(std::string_view pattern, std::int64_t pid) {
   std::string name;

@@ -13,6 +13,9 @@ namespace tally::linux {
 /// does not use MPI.
 std::optional<std::int32_t> mpi_rank();
 
+/// Whether a launcher of MPI started this process. Slurm alone is not one: its steps also run other programs.
+bool is_started_by_mpi();
+
 /// Replaces %h by the host's name, %r by the MPI rank (0 outside a job) and %p by `pid`. The rest of the name is
 /// unchanged.
 std::string name_of_process(std::string_view pattern, std::int64_t pid);

@@ -11,6 +11,7 @@
 
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/formula.hpp"
+#include "tally/core/count/region_reasons.hpp"
 #include "tally/core/stats/median.hpp"
 #include "tally/output/analysis/read_sources.hpp"
 #include "tally/output/analysis/whole_functions.hpp"
@@ -76,6 +77,27 @@ void add_metrics(const Stat& stat, Comparable& to) {
   }
 }
 
+/// The rows of an instruction mix but its names, of which there are hundreds.
+void add_mix(const result::InstructionMix& mix, Comparable& to) {
+  const auto add = [&](const char* subject, const std::string& name, std::int64_t count) {
+    std::string reason = mix.unknown == 0 ? "" : fmt::format("{} instructions are in no row", mix.unknown);
+    Measure measure{.subject = subject, .name = name, .better = Better::neither};
+    measure.trust = reason.empty() ? Trust::exact : Trust::partial;
+    measure.reason = std::move(reason);
+    measure.value = count;
+    measure.runs = {static_cast<Value>(count)};
+    to.measures.push_back(std::move(measure));
+  };
+  add(mix_subjects[0], "with packed vector registers", mix.vector);
+  add(mix_subjects[0], "floating-point arithmetic", mix.fp);
+  add(mix_subjects[0], "packed floating-point arithmetic", mix.fp_vector);
+  std::size_t subject = 0;
+  for (const auto* const shares : {&mix.categories, &mix.widths, &mix.loads, &mix.stores}) {
+    ++subject;
+    for (const result::InstructionMix::Share& share : *shares) add(mix_subjects[subject], share.name, share.count);
+  }
+}
+
 /// Counts of regions by region and event, in the order in which they were added.
 class RegionSums {
  public:
@@ -83,9 +105,9 @@ class RegionSums {
   void add(const result::ProgramRegions& program, std::size_t run) {
     for (const RegionResult& region : program.regions) {
       const auto entries = static_cast<std::int64_t>(region.all.entries);
-      add(region.name, run, {"entries"}, exact(entries, CountSource{}), false);
+      add(region.name, run, {"entries"}, exact(entries, CountSource{}));
       for (const RegionEvent& event : region.all.events)
-        add(region.name, run, event.event.text(), event.total, event.too_small);
+        add(region.name, run, event.event.text(), usable_total(event));
       for (const RegionMetric& metric : region.all.metrics) add_metric(region.name, run, metric);
     }
   }
@@ -105,7 +127,7 @@ class RegionSums {
   }
 
  private:
-  void add(const std::string& region, std::size_t run, const std::string& event, const Count& count, bool too_small) {
+  void add(const std::string& region, std::size_t run, const std::string& event, const Count& count) {
     const auto [entry, is_new] = places_.try_emplace({region, event}, rows_.size());
     if (is_new) {
       rows_.emplace_back(measure_of(event, Unit::events, count), std::vector<Value>{});
@@ -113,10 +135,7 @@ class RegionSums {
     }
     auto& [measure, values] = rows_[entry->second];
     measure.trust = worst(measure.trust, count.trust);
-    if (too_small) {
-      measure.trust = worst(measure.trust, Trust::partial);
-      measure.reason = "the region is too small for its read overhead";
-    }
+    if (count.trust == Trust::partial) measure.reason = count.reason;
     values.resize(std::max(values.size(), run + 1));
     values[run] += count.value.value_or(0);
   }
@@ -223,6 +242,7 @@ Comparable of_stat(const Stat& stat) {
   comparable.note = why_incomplete(stat);
   add_events(stat, comparable);
   add_metrics(stat, comparable);
+  if (stat.mix) add_mix(*stat.mix, comparable);
   RegionSums regions;
   for (std::size_t run = 0; run < stat.runs.size(); ++run)
     for (const result::ProgramRegions& program : stat.runs[run].regions) regions.add(program, run);

@@ -13,6 +13,10 @@ namespace tally::output {
 /// The quantities of a result of tally. Errors: bad_usage for a kind of result that cannot be compared.
 Result<Comparable> comparable_of(result::AnyResult result);
 
+/// Of the rows of an instruction mix: a row that one of two mixes lacks is 0 in it.
+inline constexpr const char* mix_subjects[] = {"[mix]", "[mix by category]", "[mix by largest register]",
+                                               "[mix of loads]", "[mix of stores]"};
+
 /// The settings of a result of `tally stat`.
 std::vector<Setting> settings_of(const result::Stat& stat);
 

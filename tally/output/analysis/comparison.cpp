@@ -207,6 +207,22 @@ bool has_subject(const Comparable& result, const Measure& measure) {
                      [&](const Measure& one) { return one.subject == measure.subject; });
 }
 
+/// Whether the result has an instruction mix, and the measure is of one: 0 if that mix lacks it.
+bool is_in_mix(const Comparable& result, const Measure& measure) {
+  return std::ranges::find(mix_subjects, measure.subject) != std::end(mix_subjects) &&
+         has_subject(result, {.subject = mix_subjects[0], .name = {}});
+}
+
+/// Compares a row of a mix with 0.
+ComparedCount compare_with_zero(const Comparison& comparison, const Measure& measure, bool is_before) {
+  Measure zero = measure;
+  zero.value = 0;
+  zero.runs = {Value{0}};
+  ComparedCount row = is_before ? compare_measure(comparison, measure, zero) : compare_measure(comparison, zero, measure);
+  row.measure_before = row.measure_after = &measure;  // zero ends here
+  return row;
+}
+
 /// Compares what is in both results; warns about the rest.
 void compare_measures(Comparison& comparison) {
   const Comparable &before = *comparison.before, &after = *comparison.after;
@@ -226,6 +242,8 @@ void compare_measures(Comparison& comparison) {
         others.erase(other);
       } else if (are_benchmarks) {
         comparison.counts.push_back(compare_measure(comparison, measure, missing(measure)));
+      } else if (is_in_mix(after, measure)) {
+        comparison.counts.push_back(compare_with_zero(comparison, measure, true));
       } else if (!is_metric) {
         removed.push_back(label(measure));
       }
@@ -234,6 +252,8 @@ void compare_measures(Comparison& comparison) {
     if (measure.is_metric || others.count({measure.subject, measure.name}) == 0) continue;
     if (are_benchmarks && has_subject(before, measure))
       comparison.counts.push_back(compare_measure(comparison, missing(measure), measure));
+    else if (is_in_mix(before, measure))
+      comparison.counts.push_back(compare_with_zero(comparison, measure, false));
     else
       added.push_back(label(measure));
   }

@@ -173,9 +173,9 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
     return fmt::format(
         "{}; {:.0f} % of its processor time is the kernel's (page faults, system calls), which no ceiling explains",
         text, 100 * *point.kernel_share);
-  constexpr double short_seconds = 0.05;
+  constexpr double short_seconds = 0.004;
   if (point.kind == "program" && *point.seconds < short_seconds)
-    return text + "; no ceiling is near, but so short a run is mostly the start of a process: repeat its work";
+    return text + "; no ceiling is near, but some 1 ms of so short a run is the start of a process: repeat its work";
   return text +
          "; no ceiling is near: it waits for latencies, dependent or mispredicted instructions, or executes "
          "others";
@@ -219,8 +219,9 @@ void add_verdict(Json& json, const Roofline& roofline, const RooflinePoint& poin
 std::vector<std::string> roofline_notes(const Roofline& roofline) {
   const int processors = processors_of(roofline);
   std::vector<std::string> notes{
-      fmt::format("ceilings of {}, measured on {} by `tally memory ceilings`: on average {:.2f} were busy",
-                  plural(processors, "CPU", "CPUs"), roofline.ceilings.date, roofline.busy_processors)};
+      fmt::format("the program kept {:.2f} CPUs busy on average, so the ceilings are those of {} (`tally memory "
+                  "ceilings`, {})",
+                  roofline.busy_processors, plural(processors, "CPU", "CPUs"), roofline.ceilings.date)};
   constexpr double much_percent = 10;
   if (const double rejected = roofline.ceilings.rejected_percent; rejected > much_percent)
     notes.push_back(

@@ -41,6 +41,11 @@ std::vector<std::size_t> counted(const result::Profile& profile) {
   const auto is_called = [&](std::size_t e, std::string_view base) {
     return profile.stat.events[e].total.name.base == base;
   };
+  // The events of a roofline: operations first, and no columns for precisions that the program lacks.
+  if (profile.stat.roofline && total_count(profile, 0) != 0) {
+    std::erase_if(events, [&](std::size_t e) { return total_count(profile, e) == 0; });
+    std::stable_partition(events.begin(), events.end(), [&](auto e) { return is_called(e, "fp-operations"); });
+  }
   if (!events.empty() && is_called(events.front(), "cycles"))
     std::stable_partition(events.begin(), events.end(), [&](auto e) { return is_called(e, "core-cycles-estimate"); });
   return events;

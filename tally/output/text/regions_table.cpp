@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/region_reasons.hpp"
 #include "tally/output/kit/csv_rows.hpp"
 #include "tally/output/kit/grid.hpp"
 #include "tally/output/kit/metric_text.hpp"
@@ -149,8 +150,7 @@ class RegionRows {
 }  // namespace
 
 std::string trust_text(const RegionEvent& event) {
-  if (event.too_small)
-    return fmt::format("too small to trust: overhead is {:.3g} % of the count", event.overhead_percent);
+  if (event.too_small) return too_small_reason(event);
   return remark(event.total.trust, event.total.model, event.total.reason);
 }
 

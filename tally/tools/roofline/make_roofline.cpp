@@ -90,12 +90,17 @@ double sampled_seconds(const result::Roofline& roofline, const result::Profile& 
 std::optional<std::string> missing_in_functions(const result::Profile& counts) {
   constexpr double noticeable_percent = 0.1;
   std::optional<std::string> shares;
-  for (const auto& [event, name] : {std::pair{"fp-operations", "operations"}, std::pair{"load-bytes", "loaded bytes"},
-                                    std::pair{"store-bytes", "stored bytes"}}) {
-    const auto index = index_of(counts.stat, event);
-    if (!index || counts.repeated[*index] == 0) continue;
-    const auto whole = static_cast<double>(output::total_count(counts, *index));
-    const double percent = 100 * static_cast<double>(counts.repeated[*index]) / whole;
+  using Names = std::vector<const char*>;
+  for (const auto& [events, name] :
+       {std::pair{Names{"fp-operations"}, "operations"}, std::pair{Names{"load-bytes", "store-bytes"}, "bytes"}}) {
+    std::int64_t missing = 0, whole = 0;
+    for (const char* const event : events)
+      if (const auto index = index_of(counts.stat, event)) {
+        missing += counts.repeated[*index];
+        whole += output::total_count(counts, *index);
+      }
+    if (missing == 0) continue;
+    const double percent = 100 * static_cast<double>(missing) / static_cast<double>(whole);
     if (!shares) shares = "";
     if (percent >= noticeable_percent)
       *shares += fmt::format("{}{} of the {}", shares->empty() ? "" : ", ", percent_text(percent), name);
@@ -245,6 +250,7 @@ void add_times(Programs& counted, const Programs& native, const std::vector<Metr
 }
 
 void add_points(result::Roofline& roofline, const Programs& counted, const Programs& native) {
+  constexpr double noticeable = 1.1;  // imbalance of threads
   std::vector<std::string> names;
   for (const result::ProgramRegions& program : counted)
     for (const RegionResult& region : program.regions)
@@ -282,6 +288,12 @@ void add_points(result::Roofline& roofline, const Programs& counted, const Progr
       if (const auto [longest, sum] = times_of(*times.front()); longest > 0) {
         point.seconds = longest;
         point.busy_processors = sum / longest;
+        const double threads = static_cast<double>(times.front()->threads.size()), imbalance = threads * longest / sum;
+        if (imbalance >= noticeable)
+          roofline.notes.push_back(
+              fmt::format("the longest of the {} threads of region {} was in it {:.2f} times as long as the mean: the "
+                          "others waited, or had less to do",
+                          threads, name, imbalance));
       }
     if (point.trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";

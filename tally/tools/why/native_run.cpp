@@ -6,11 +6,14 @@
 #include <cmath>
 
 #include "tally/core/base/text.hpp"
+#include "tally/core/count/region_reasons.hpp"
 #include "tally/counting/backend/choose/choose_backend.hpp"
+#include "tally/counting/backend/software.hpp"
 #include "tally/counting/measure/result_metrics.hpp"
 #include "tally/engine/machines/machine_model.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/disturbance.hpp"
+#include "tally/linux/process/parallel_job.hpp"
 #include "tally/linux/process/start_state.hpp"
 #include "tally/tools/command/option_groups.hpp"
 #include "tally/tools/why/time_split.hpp"
@@ -260,6 +263,11 @@ Result<void> check_native(const measure::StatOptions& options, const backend::Ba
   if (options.conditions.pmu)
     return refused(" cannot be used with --pmu: the program has no such counters in the native run",
                    "omit one of the two");
+  if (linux::is_started_by_mpi())
+    return refused(": a rank cannot run again, because MPI starts the ranks of a job only once",
+                   "on one machine put tally before mpirun, as in `tally stat --native -M GFLOPS -o job.json -- mpirun "
+                   "-n 4 ./prog`; on several, run a second job of `tally stat --backend none -e task-clock`: `tally "
+                   "report --ranks` takes the files of both");
   if (!options.input.stream().empty())
     return refused(fmt::format(": standard input is {}, so the native run would read nothing", options.input.stream()),
                    "use a file instead");
@@ -348,6 +356,24 @@ void warn_of_model(result::Stat& stat, double error, const std::optional<backend
   }
 }
 
+// The reasons of the counts and metrics that need times ask for --native, which was given: the reason is `why`.
+void explain_missing_times(result::Stat& stat, const std::vector<std::size_t>& indexes, const std::string& why) {
+  stat.notices.push_back(why);
+  const auto explain = [&](std::string& reason) {
+    for (const std::string_view asks : {backend::without_native_run, backend::slower_under_engine})
+      if (const std::size_t at = reason.find(asks); at != std::string::npos) reason.replace(at, asks.size(), why);
+  };
+  for (const std::size_t index : indexes) {
+    explain(stat.events[index].total.count.reason);
+    for (result::Run& run : stat.runs) explain(run.counts[index].count.reason);
+  }
+  for (result::Run& run : stat.runs)
+    for (result::ProgramRegions& program : run.regions)
+      for (RegionResult& region : program.regions)
+        for (RegionMetric& metric : region.all.metrics)
+          if (metric.ratio.reason == without_native_time) metric.ratio.reason = why;
+}
+
 bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, const linux::HostMachine& machine,
                      linux::Signals& signals, const std::optional<backend::Simulation>& simulation,
                      std::vector<result::Run>* runs) {
@@ -357,7 +383,8 @@ bool add_native_runs(result::Stat& stat, const measure::StatOptions& options, co
   if (runs != nullptr) own.events.push_back(*event::parse("task-clock"));
   auto native = run_natively(stat, std::move(own), machine, signals, true);
   if (!native) {
-    stat.notices.push_back(native.error().message);
+    explain_missing_times(stat, indexes, native.error().message);
+    stat.metrics = measure::metrics(options, stat, stat.runs_asked > 1);
     return false;
   }
   replace_counts(stat, indexes, *native);

@@ -389,7 +389,7 @@ Count under_engine(const event::Event& event, const Count& native, const std::st
     case event::Id::task_clock:
     case event::Id::cpu_clock:
     case event::Id::user_time:
-    case event::Id::system_time: return downgraded(native, Trust::partial, "slower under the engine: use --native");
+    case event::Id::system_time: return downgraded(native, Trust::partial, slower_under_engine);
     default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's overhead" : own);
   }
 }

@@ -45,8 +45,9 @@ class MetricAdder {
     for (const std::string& event : formula->names()) {
       const auto row = std::ranges::find_if(
           sums_.rows, [&](const RankRow& other) { return other.region == region && other.event.text() == event; });
-      if (row == sums_.rows.end()) return {{}, Trust::absent, "without a count of " + event, ""};
-      if (row->unit == Unit::nanoseconds)
+      if (row == sums_.rows.end() && !event.ends_with("_time"))
+        return {{}, Trust::absent, "without a count of " + event, ""};
+      if (row == sums_.rows.end() || row->unit == Unit::nanoseconds)
         return {{}, Trust::absent, "ranks run at the same time: their times do not add up", ""};
       counts.push_back(row->sum);
     }

@@ -61,8 +61,9 @@ int report_ranks(const std::vector<std::string>& files, const ResultOptions& how
     return command::report_error({Code::bad_usage, "profiles and other results cannot be mixed",
                                   "profiles are compared by function, other results by region: give one kind", 0});
   if (!functions.by.empty() || functions.whole_names || (functions.top && !are_profiles))
-    return command::report_error(
-        {Code::bad_usage, "--ranks: of the options of profiles it has only --top, with profiles", "omit the others", 0});
+    return command::report_error({Code::bad_usage,
+                                  "--ranks: of the options of profiles it has only --top, with profiles",
+                                  "omit the others", 0});
   if (are_profiles)
     *ranks = regions_of_profiles(*ranks, static_cast<std::size_t>(functions.top.value_or(usual_functions)));
   split_job(*ranks);

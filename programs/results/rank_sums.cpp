@@ -39,7 +39,8 @@ class RankCounts {
     for (const RegionResult& region : program.regions) {
       add(region.name, {entries, std::nullopt}, Unit::events,
           exact(static_cast<std::int64_t>(region.all.entries), Source::none));
-      for (const RegionEvent& event : region.all.events) add(region.name, event.event, Unit::events, usable_total(event));
+      for (const RegionEvent& event : region.all.events)
+        add(region.name, event.event, Unit::events, usable_total(event));
     }
   }
 

@@ -77,8 +77,9 @@ std::string ranks_table(const RankSums& sums, std::size_t terminal) {
   std::string ends;
   for (const EarlyEnd& end : sums.early_ends)
     ends += fmt::format("{} ended early, and its counts with it: {}\n", sums.names[end.rank], end.how);
-  return ForeignText(fmt::format("{}\n{}\n{}{}{}", plural(static_cast<std::int64_t>(sums.names.size()), "rank", "ranks"), ends, grid.text(terminal), metrics,
-                                 below.empty() ? "" : "\n" + below))
+  return ForeignText(fmt::format("{}\n{}\n{}{}{}",
+                                 plural(static_cast<std::int64_t>(sums.names.size()), "rank", "ranks"), ends,
+                                 grid.text(terminal), metrics, below.empty() ? "" : "\n" + below))
       .in_lines();
 }
 

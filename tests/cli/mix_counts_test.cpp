@@ -188,6 +188,30 @@ TEST(MixOfInstructions, IsATable) {
     EXPECT_NE(run.err.find(line), std::string::npos) << line << run.err;
 }
 
+// A row that one of the mixes lacks is 0 in it.
+TEST(MixOfInstructions, IsCompared) {
+  const TemporaryFile before("before.json"), after("after.json");
+  for (const auto& [file, count] : {std::pair{&before, "000000"}, {&after, "005000"}})
+    ASSERT_EQ(tally({"stat", "-q", "--repeatable", "--backend", "engine", "--mix", "-e", "instructions", "-o",
+                     file->path(), "--", MIXED, "sse", count})
+                  .code(),
+              0);
+  const auto changes = [](const TemporaryFile& from, const TemporaryFile& to) {
+    const Finished run = tally({"compare", from.path(), to.path(), "--format", "json"});
+    Counts rows;
+    const json result = json::parse(run.out);
+    for (const json& row : result.at("events"))
+      if (row.value("of", "") == "[mix by category]" && row.at("change").is_number())
+        rows[row.at("event")] = row.at("change");
+    EXPECT_EQ(result.at("warnings").dump().find("only in the result"), std::string::npos) << result.at("warnings");
+    return rows;
+  };
+  const Counts more = changes(before, after), less = changes(after, before);
+  EXPECT_EQ(more.at("convert"), 5000);
+  EXPECT_EQ(less.at("convert"), -5000);
+  EXPECT_EQ(more.size(), less.size());
+}
+
 json mix_profile(const Words& options) {
   const TemporaryFile file("profile.json");
   const Finished run = tally(with(with({"profile", "-q", "--repeatable", "--mix", "-o", file.path()}, options),

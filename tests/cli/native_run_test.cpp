@@ -160,6 +160,32 @@ TEST(NativeRun, refuse_a_pipe_and_code) {
   EXPECT_NE(piped.err.find("standard input is a pipe"), std::string::npos) << piped.err;
   EXPECT_EQ(tally({"stat", "--native", "--asm", "nop"}).code(), 2);
 }
+
+TEST(NativeRun, are_refused_in_a_rank) {
+  setenv("PMI_RANK", "0", 1);
+  for (const char* const command : {"stat", "profile"}) {
+    const Finished finished = tally({command, "--native", "--backend", "engine", "-e", "cycles", "--", "true"});
+    EXPECT_EQ(finished.code(), 2);
+    EXPECT_NE(finished.err.find("put tally before mpirun"), std::string::npos) << finished.err;
+  }
+  unsetenv("PMI_RANK");
+  setenv("SLURM_PROCID", "0", 1);  // also of steps without MPI
+  EXPECT_EQ(native_run({"-e", "loads", "--", "true"}).code(), 0);
+  unsetenv("SLURM_PROCID");
+}
+
+TEST(NativeRun, that_fail_are_the_reason_of_what_lacks_their_times) {
+  const TemporaryFile flag("flag");
+  const Finished finished =
+      native_run({"-e", "loads,duration_time,core-cycles-estimate", "-M", "RATE=loads / core-cycles-estimate", "--",
+                  "/bin/sh", "-c", "test -e \"$0\" && exit 3; : > \"$0\"", flag.path()});
+  const auto result = nlohmann::json::parse(finished.out);
+  for (const char* const name : {"duration_time", "core-cycles-estimate"})
+    EXPECT_NE(row(result, name).at("reason").get<std::string>().find("ended with exit code 3"), std::string::npos)
+        << row(result, name);
+  EXPECT_EQ(finished.out.find("add --native"), std::string::npos) << finished.out;
+  EXPECT_EQ(finished.out.find("use --native"), std::string::npos) << finished.out;
+}
 #endif
 
 }  // namespace

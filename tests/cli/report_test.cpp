@@ -281,6 +281,87 @@ TEST(Report, ranks_that_did_not_enter_a_region_have_zero) {
   EXPECT_TRUE(holds(twice.err, "two of the results are of rank 0")) << twice.err;
 }
 
+/// A result of `tally stat` with the region `inner` in each of these ranks.
+Json stat_of_ranks(const char* backend, const char* event, const std::vector<std::pair<int, int>>& counts) {
+  const TemporaryFile file("stat.json");
+  (void)tally({"stat", "-q", "--backend", "none", "-e", "user_time", "-o", file.path(), "--", "true"});
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(*file.content());
+  json["backend"] = backend;
+  json["regions"] = nlohmann::ordered_json::array();
+  for (const auto& [rank, value] : counts) {
+    nlohmann::ordered_json program = nlohmann::ordered_json::parse(regions_of_rank(rank, value));
+    program["run"] = 1;
+    nlohmann::ordered_json& region = program["regions"][0];
+    region["events"][0]["event"] = event;
+    nlohmann::ordered_json thread = region;
+    thread["tid"] = 7;
+    region["threads"] = {thread};
+    if (std::string(backend) == "engine")
+      region["metrics"] = {{{"metric", "RATE"},
+                            {"formula", "instructions:u / duration_time"},
+                            {"unit", ""},
+                            {"event", nullptr},
+                            {"per", nullptr},
+                            {"asked", true},
+                            {"value", nullptr},
+                            {"trust", "absent"},
+                            {"reason", "no time"},
+                            {"model", nullptr}}};
+    json["regions"].push_back(program);
+  }
+  return json;
+}
+
+// mpirun starts tally, or tally starts mpirun; times come from a second job.
+TEST(Report, ranks_of_a_whole_job_and_times_of_another_one) {
+  const TemporaryFile job("job.json", stat_of_ranks("engine", "instructions:u", {{0, 100}, {1, 300}}).dump());
+  const Finished whole = tally({"report", "--ranks", job.path(), "--format", "csv"});
+  EXPECT_TRUE(holds(whole.out, "inner,instructions:u,2,400,100,rank 0,300,rank 1,200,0.5,exact,")) << whole.out;
+  EXPECT_TRUE(holds(whole.out, "inner,RATE,0,,,,,,,,absent,no time")) << whole.out;
+  const TemporaryFile one("1.json", stat_of_ranks("engine", "instructions:u", {{1, 300}}).dump()),
+      zero("0.json", stat_of_ranks("engine", "instructions:u", {{0, 100}}).dump()),
+      times_one("t1.json", stat_of_ranks("none", "task-clock", {{1, 200}}).dump()),
+      times_zero("t0.json", stat_of_ranks("none", "task-clock", {{0, 200}}).dump());
+  const Words files{zero.path(), one.path(), times_one.path(), times_zero.path()};
+  const Finished rates = tally(with(with({"report", "--ranks"}, files), {"--format", "csv"}));
+  EXPECT_TRUE(holds(rates.out, "inner,RATE,2,,0.5,rank 0,1.5,rank 1,")) << rates.out << rates.err;
+}
+
+TEST(Report, ranks_of_profiles_are_added_by_function) {
+  const auto profile = [](const TemporaryFile& to, const char* times) {
+    return tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "-o", to.path(), "--", "seq", times})
+        .code();
+  };
+  const TemporaryFile zero("0.json"), one("1.json"), stat("stat.json", regions_of_rank(0, 1));
+  if (profile(zero, "10") != 0) GTEST_SKIP() << "the engine is for x86-64";
+  ASSERT_EQ(profile(one, "10000"), 0);
+  const Finished all = tally({"report", "--ranks", zero.path(), one.path(), "--top", "3", "--format", "json"});
+  ASSERT_EQ(all.code(), 0) << all.err;
+  const Json json = Json::parse(all.out);
+  ASSERT_EQ(json["rows"].size(), 4) << "the program and three functions";
+  EXPECT_TRUE(json["rows"][0]["function"].is_null());
+  for (const Json& row : json["rows"]) {
+    EXPECT_EQ(row["ranks"], 2);
+    EXPECT_EQ(row["sum"], row["min"].get<std::int64_t>() + row["max"].get<std::int64_t>());
+    EXPECT_EQ(row["trust"], "exact");
+  }
+  EXPECT_EQ(json["rows"][1]["max_rank"], 1);
+  EXPECT_EQ(tally({"report", "--ranks", zero.path(), stat.path()}).code(), 2) << "profiles and regions";
+  EXPECT_EQ(tally({"report", "--ranks", zero.path(), one.path(), "--by", "line"}).code(), 2);
+}
+
+TEST(Report, ranks_inherit_that_a_region_is_too_small) {
+  nlohmann::ordered_json small = nlohmann::ordered_json::parse(regions_of_rank(0, 100));
+  small["regions"][0]["events"][0]["too_small"] = true;
+  small["regions"][0]["events"][0]["overhead_percent"] = 49.7;
+  const TemporaryFile zero("0.json", small.dump()), one("1.json", regions_of_rank(1, 400));
+  const Finished rows = tally({"report", "--ranks", zero.path(), one.path(), "--format", "csv"});
+  EXPECT_TRUE(holds(rows.out,
+                    "inner,instructions:u,2,500,100,rank 0,400,rank 1,250,0.6,partial,instructions:u is too small to "
+                    "trust: overhead is 49.7 % of the count"))
+      << rows.out;
+}
+
 TEST(Report, what_is_no_region_is_reported) {
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-regions/1\", \"pid\": 1}");
   const Finished finished = tally({"report", broken.path(), "-o", "-"});

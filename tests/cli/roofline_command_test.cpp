@@ -108,6 +108,14 @@ TEST_F(RooflineCommand, has_points_of_functions) {
       << function;
 }
 
+TEST_F(RooflineCommand, has_a_table_that_begins_with_operations) {
+  store();
+  const std::string out = tally({"profile", "-q", "--roofline", "-o", "-", "--", ROOFLINED}).out;
+  EXPECT_LT(out.find("  fp-operations:u"), out.find("  load-bytes:u")) << out;
+  EXPECT_TRUE(holds(out, "  load-bytes:u")) << out;
+  EXPECT_FALSE(holds(out, "  fp-operations-half:u")) << "the program has none";
+}
+
 TEST_F(RooflineCommand, is_a_chart_on_the_page_of_a_profile) {
   store();
   const TemporaryFile page("profile.html");

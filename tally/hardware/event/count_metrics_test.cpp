@@ -35,6 +35,20 @@ TEST(Metrics, modelled_events_have_no_rate_in_measured_time) {
             Trust::absent);
 }
 
+TEST(Metrics, of_regions_inherit_that_a_count_is_too_small) {
+  RegionEvent cycles{.event = {"cycles", Mode::user}, .total = modelled(1'023)};
+  const RegionEvent instructions{.event = {"instructions", Mode::user}, .total = exact(447, Source::engine)};
+  const std::vector<Event> events{*parse("cycles:u"), *parse("instructions:u")};
+  const auto ipc = [&] {
+    return region_metrics(events, {cycles, instructions}, *parse_metrics({"IPC"})).front().ratio;
+  };
+  EXPECT_EQ(ipc().trust, Trust::modelled);
+  cycles.too_small = true;
+  cycles.overhead_percent = 49.7;
+  EXPECT_EQ(ipc().trust, Trust::partial);
+  EXPECT_EQ(ipc().reason, "cycles:u is too small to trust: overhead is 49.7 % of the count");
+}
+
 TEST(Metrics, counted_events_have_one) {
   EXPECT_EQ(value_of("frequency", counted(3'000'000, CountSource::pmu("cpu")), counted(1'000'000, Source::wait4)).value,
             3.0);

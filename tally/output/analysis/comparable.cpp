@@ -106,8 +106,7 @@ class RegionSums {
     for (const RegionResult& region : program.regions) {
       const auto entries = static_cast<std::int64_t>(region.all.entries);
       add(region.name, run, {"entries"}, exact(entries, CountSource{}));
-      for (const RegionEvent& event : region.all.events)
-        add(region.name, run, event.event.text(), usable_total(event));
+      for (const RegionEvent& event : region.all.events) add(region.name, run, event.event.text(), usable_total(event));
       for (const RegionMetric& metric : region.all.metrics) add_metric(region.name, run, metric);
     }
   }

@@ -218,7 +218,8 @@ ComparedCount compare_with_zero(const Comparison& comparison, const Measure& mea
   Measure zero = measure;
   zero.value = 0;
   zero.runs = {Value{0}};
-  ComparedCount row = is_before ? compare_measure(comparison, measure, zero) : compare_measure(comparison, zero, measure);
+  ComparedCount row =
+      is_before ? compare_measure(comparison, measure, zero) : compare_measure(comparison, zero, measure);
   row.measure_before = row.measure_after = &measure;  // zero ends here
   return row;
 }

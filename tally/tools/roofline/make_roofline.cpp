@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -217,7 +218,7 @@ void add_time(RegionCounts& region, double seconds, const std::vector<MetricChoi
                           [](const RegionEvent& count) { return count.event.base == time_event; });
   if (row == counts.end()) row = counts.insert(row, RegionEvent{});
   row->event = {std::string(time_event), std::nullopt};
-  row->total = counted(static_cast<std::int64_t>(seconds * 1e9), Source::kernel);
+  row->total = counted(std::llround(seconds * 1e9), Source::kernel);
   row->total.reason = "processor time of the thread that was longest in it, in a native run";
   std::vector<event::Event> events;
   for (const RegionEvent& count : counts) {

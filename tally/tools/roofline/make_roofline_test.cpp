@@ -117,6 +117,12 @@ TEST(Roofline, sentences_say_what_limits) {
             "floating-point operations");
   EXPECT_TRUE(output::verdict_text(roofline(), point(0, 1000, 1'000'000'000)).find("no ceiling is near") !=
               std::string::npos);
+  RooflinePoint brief = point(0, 1000, 1'000'000);
+  brief.seconds = 0.03;
+  EXPECT_TRUE(output::verdict_text(roofline(), brief).find("it waits for latencies") != std::string::npos);
+  brief.seconds = 0.002;
+  EXPECT_TRUE(output::verdict_text(roofline(), brief).find("some 1 ms of so short a run is the start") !=
+              std::string::npos);
   RooflinePoint faults = point(0, 1000, 1'000'000'000);
   faults.kernel_share = 0.6;
   EXPECT_TRUE(output::verdict_text(roofline(), faults).find("; 60 % of its processor time is the kernel's") !=
@@ -378,6 +384,8 @@ TEST(Roofline, regions_have_the_time_of_their_longest_thread) {
   EXPECT_EQ(made.points[1].name, "hot");
   EXPECT_EQ(made.points[1].operations, 60);
   EXPECT_NEAR(*made.points[1].seconds, 1.5, 1e-9);
+  ASSERT_EQ(made.notes.size(), 1U);
+  EXPECT_TRUE(made.notes[0].starts_with("the longest of the 2 threads of region hot was in it 1.50 times as long"));
   EXPECT_TRUE(made.points[1].levels.empty()) << "regions have no counts of the levels";
   EXPECT_EQ(made.points[1].bytes, 1000);
   EXPECT_EQ(made.points[1].trust, Trust::exact);

@@ -15,7 +15,9 @@ namespace {
 /// The name of a region; empty if `last`, the one above, is the same.
 std::string region_name(const std::string& region, std::string& last) {
   const std::string name = region.empty() ? "[whole program]" : region;
-  return name == last ? "" : last = name;
+  if (name == last) return "";
+  last = name;
+  return cut_names({name}).front();
 }
 
 std::string metrics_table(const RankSums& sums, Footnotes& notes, std::size_t terminal) {

@@ -197,7 +197,7 @@ TEST(MixOfInstructions, IsCompared) {
                   .code(),
               0);
   const auto changes = [](const TemporaryFile& from, const TemporaryFile& to) {
-    const Finished run = tally({"compare", from.path(), to.path(), "--format", "json"});
+    const Finished run = tally({"compare", "--force", from.path(), to.path(), "--format", "json"});
     Counts rows;
     const json result = json::parse(run.out);
     for (const json& row : result.at("events"))

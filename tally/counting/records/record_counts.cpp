@@ -108,7 +108,8 @@ RegionCounts counts_of(const CountedEvents& counted, const Sums& sums, std::stri
       event.most = sum.most;
     }
     if (sum.read > 0) event.overhead_percent = 100 * static_cast<double>(sum.overhead) / static_cast<double>(sum.read);
-    event.too_small = sum.spread > 0 && event.overhead_percent >= too_much_percent;
+    const bool is_uncertain = sum.spread > 0 || event.total.value.value_or(0) < 0;
+    event.too_small = is_uncertain && event.overhead_percent >= too_much_percent;
     counts.events.push_back(std::move(event));
   }
   counts.metrics = event::region_metrics(counted.events, counts.events, counted.metrics);

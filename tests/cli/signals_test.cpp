@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/cli/program.hpp"
 
@@ -20,6 +23,15 @@ using nlohmann::json;
 
 // A program that prints when it is ready and then runs until a signal ends it.
 constexpr const char* endless = "echo ready; while :; do :; done";
+
+std::vector<pid_t> processes_of_group(pid_t group) {
+  std::vector<pid_t> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t process = atoi(entry.path().filename().c_str());
+    if (process > 0 && getpgid(process) == group) all.push_back(process);
+  }
+  return all;
+}
 
 class Interrupted {
  public:
@@ -101,12 +113,62 @@ TEST(Signals, ctrl_c_again_and_again_leaves_a_program_that_does_not_end) {
 }
 
 TEST(Signals, sent_to_tally_alone_reach_the_program) {
-  for (const int number : {SIGTERM, SIGHUP, SIGINT}) {
+  for (const int number : {SIGTERM, SIGHUP, SIGQUIT, SIGINT}) {
     Interrupted one(endless);
     one->signal(number);
     EXPECT_EQ(one->finish().code(), -number);
-    EXPECT_EQ(one.result()["signal"], number);
-    EXPECT_EQ(one.result()["interrupted_by"], number);
+    const json result = one.result();
+    EXPECT_EQ(result["signal"], number);
+    EXPECT_EQ(result["interrupted_by"], number);
+    EXPECT_EQ(result["incomplete"], number == SIGINT) << "the others stop a service, which was counted to its end";
+    EXPECT_EQ(result["events"][1]["trust"], number == SIGINT ? "partial" : "counted");
+  }
+}
+
+/// How a supervisor stops a service.
+enum class Sent { to_group, to_each, as_timeout };
+
+// Returns how often the program got a signal. A program that is signalled twice at once gets one signal: several
+// rounds.
+int most_received(const Words& before, Sent how, int number) {
+  constexpr const char* counting =
+      "import os, signal, sys, time\n"
+      "got = 0\n"
+      "def count(*_):\n    global got; got += 1\n"
+      "signal.signal(int(sys.argv[1]), count)\n"
+      "print('ready', os.getpid(), flush=True)\n"
+      "while not got: time.sleep(0.01)\n"
+      "end = time.time() + 0.4\n"
+      "while time.time() < end: time.sleep(0.01)\n"
+      "sys.exit(got)\n";
+  std::vector<int> received;
+  for (int round = 0; round < 5; ++round) {
+    Running running(with(before, {"python3", "-S", "-c", counting, std::to_string(number)}));
+    EXPECT_TRUE(running.wait_for_output("\n"));
+    if (how == Sent::as_timeout) running.signal(number);
+    if (how != Sent::to_each) running.signal_group(number);
+    if (how == Sent::to_each) {  // as systemd: the main process first, then the others of the control group
+      running.signal(number);
+      for (const pid_t process : processes_of_group(running.pid()))
+        if (process != running.pid()) kill(process, number);
+    }
+    received.push_back(running.finish().code());
+  }
+  // The test's process may be held up between its signals once.
+  std::ranges::sort(received);
+  return received[received.size() - 2];
+}
+
+TEST(Signals, of_the_whole_group_reach_the_program_once) {
+  const TemporaryFile file("result");
+  for (const Words& words :
+       {tally_words({"stat", "-q", "--backend", "none", "-e", "page-faults", "-o", file.path(), "--"}),
+        tally_words({"stat", "-q", "-e", "instructions", "-o", file.path(), "--"}),
+        tally_words({"profile", "-q", "-e", "instructions", "-o", file.path(), "--"}), tally_words({"run", "--"})}) {
+    SCOPED_TRACE(words[1]);
+    EXPECT_EQ(most_received(words, Sent::as_timeout, SIGTERM), 1);
+    EXPECT_EQ(most_received(words, Sent::to_each, SIGTERM), 1);
+    EXPECT_EQ(most_received(words, Sent::to_group, SIGHUP), 1);
   }
 }
 

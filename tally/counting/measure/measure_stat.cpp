@@ -38,7 +38,8 @@ void count_processes(result::Run& run) {
   run.thread_count = static_cast<std::int64_t>(std::max(threads.size() + more, processes.size()));
 }
 
-// A program that survived a Ctrl-C and then ended by itself was counted to its end.
+// A program that survived a Ctrl-C and then ended by itself was counted to its end, and so was a service that ended of
+// the signal with which services are stopped. Ctrl-C interrupts a measurement.
 result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) {
   result::Run run;
   run.complete = outcome.ended && outcome.all_ended;
@@ -46,7 +47,7 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
     const linux::Exit exit = linux::exit_of(outcome.wait_status);
     run.exit_code = exit.code;
     run.signal = exit.signal;
-    if (exit.signal && exit.signal == interrupted_by) run.complete = false;
+    if (exit.signal && exit.signal == interrupted_by && exit.signal == SIGINT) run.complete = false;
   }
   run.counts = std::move(outcome.counts);
   run.intervals = std::move(outcome.intervals);

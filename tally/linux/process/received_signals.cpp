@@ -18,6 +18,10 @@ namespace {
 /// A repeated signal within this time counts as the same: `timeout` sends one to the process, and one to its group.
 constexpr Nanoseconds same_signal = std::chrono::milliseconds(200);
 
+/// The time between the signals of a supervisor that signals one process after the other, as systemd does with all of a
+/// service.
+constexpr Nanoseconds one_after_the_other = std::chrono::milliseconds(50);
+
 /// A SIGTERM within this time after the first one asks again. A later one is another request to the program.
 constexpr Nanoseconds asked_again = std::chrono::seconds(10);
 
@@ -34,6 +38,10 @@ void stop() {
   raise(SIGTSTP);
   sigprocmask(SIG_UNBLOCK, &only, nullptr);  // continues here
   sigprocmask(SIG_BLOCK, &only, nullptr);
+}
+
+bool is_ending(int signal) {
+  return std::find(ending_signals.begin(), ending_signals.end(), signal) != ending_signals.end();
 }
 
 /// Whether SIGCONT has not reached a child that was stopped.
@@ -102,6 +110,23 @@ void Signals::wait() const {
   poll(&ready, 1, -1);
 }
 
+pid_t Signals::program_group() const { return group_ != 0 ? group_ : getpgrp(); }
+
+bool Signals::reached_group(const signalfd_siginfo& signal, pid_t program) {
+  const int number = static_cast<int>(signal.ssi_signo);
+  const bool waits = is_ending(number) && signal.ssi_code <= 0;
+  // A rank's signals come through the process that it left.
+  const pid_t sender = group_ != 0 ? 0 : static_cast<pid_t>(signal.ssi_pid);
+  const Nanoseconds time = now();
+  if (witness_ && witness_->received(number, sender, waits ? one_after_the_other : Nanoseconds{})) {
+    group_signal_ = {number, signal.ssi_pid, now()};
+  } else if (!waits || group_signal_.number != number || group_signal_.sender != signal.ssi_pid ||
+             time - group_signal_.at >= same_signal) {
+    return false;
+  }
+  return getpgid(program) == program_group();
+}
+
 void Signals::pass_on(pid_t program) {
   sigset_t waiting;
   if (sigpending(&waiting) != 0) return;
@@ -110,9 +135,13 @@ void Signals::pass_on(pid_t program) {
     kill(program, signal);
     sigaddset(&passed_on_, signal);
   }
+  witness_.reset();
+  forked_at_ = now();
 }
 
 Signals::Taken Signals::take(pid_t program) {
+  if (program > 0 && !witness_ && now() - forked_at_ >= witness_after)
+    witness_ = std::make_unique<SignalWitness>(program_group());
   signalfd_siginfo signal{};
   const ssize_t size = retry([&] { return read(fd_.get(), &signal, sizeof signal); });
   if (size != static_cast<ssize_t>(sizeof signal)) return Taken::nothing;
@@ -120,7 +149,7 @@ Signals::Taken Signals::take(pid_t program) {
   if (number == SIGCHLD) return Taken::child;
 
   forward(signal, program);
-  if (std::find(ending_signals.begin(), ending_signals.end(), number) == ending_signals.end()) return Taken::forwarded;
+  if (!is_ending(number)) return Taken::forwarded;
   if (!interrupted_by_ || interrupted_by_ == SIGHUP) interrupted_by_ = number;
   const Nanoseconds time = now();
   if (number == SIGHUP) return Taken::interrupted;
@@ -138,8 +167,8 @@ Signals::Taken Signals::take(pid_t program) {
 
 void Signals::forward(const signalfd_siginfo& signal, pid_t program) {
   const int number = static_cast<int>(signal.ssi_signo);
-  const bool has_it =
-      sigismember(&passed_on_, number) == 1 || (number == SIGCONT && group_is_stopped_ && !is_stopped(program));
+  const bool has_it = (program > 0 && reached_group(signal, program)) || sigismember(&passed_on_, number) == 1 ||
+                      (number == SIGCONT && group_is_stopped_ && !is_stopped(program));
   sigdelset(&passed_on_, number);
   // Codes above 0 come from the kernel: a terminal sends its signals to the whole foreground group. A timer that was
   // set before tally started is the program's.

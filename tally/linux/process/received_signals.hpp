@@ -6,11 +6,14 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "tally/core/base/result.hpp"
 #include "tally/core/base/units.hpp"
 #include "tally/linux/descriptor.hpp"
+#include "tally/linux/process/signal_witness.hpp"
 
 namespace tally::linux {
 
@@ -35,6 +38,10 @@ class Signals {
     give_up,      ///< SIGINT or SIGQUIT three times within two seconds, or SIGTERM again within ten: stop waiting
   };
 
+  /// Signals to the process group within this time after the fork may reach the program twice: most programs that run
+  /// for less need no witness (SignalWitness), which take() starts later.
+  static constexpr Nanoseconds witness_after = std::chrono::milliseconds(20);
+
   /// A rank of an MPI job continues in another process (leave_group_of_rank()). Errors: cannot_measure if the kernel
   /// refuses a signalfd.
   static Result<Signals> watch();
@@ -57,8 +64,8 @@ class Signals {
   void pass_on(pid_t program);
 
   /// Takes one pending signal. Forwards one that another process sent to tally to `program` (0: to none). Signals from
-  /// the terminal, and those that the program sent itself, have reached the program already. After SIGTSTP this process
-  /// stops.
+  /// the terminal, those that the program sent itself, and those to the process group or to each process of a control
+  /// group have reached the program already. After SIGTSTP this process stops.
   Taken take(pid_t program);
 
   /// Takes all pending signals without forwarding them. After the program was reaped, this finds the terminal's Ctrl-C
@@ -71,6 +78,7 @@ class Signals {
   /// Records the signal that ended the program. If SIGHUP did not, it was no interrupt, but made a service read its
   /// settings.
   void program_ended(std::optional<int> signal) {
+    witness_.reset();
     if (signal != SIGHUP && interrupted_by_ == SIGHUP) interrupted_by_.reset();
   }
 
@@ -90,6 +98,8 @@ class Signals {
   Signals() = default;
 
   void forward(const signalfd_siginfo& signal, pid_t program);
+  bool reached_group(const signalfd_siginfo& signal, pid_t program);
+  pid_t program_group() const;
   void restore() const noexcept;
 
   Descriptor fd_;
@@ -101,8 +111,15 @@ class Signals {
   pid_t group_ = 0;                // of the rank that this process has left; 0: none
   sigset_t passed_on_{};           // the program has them; not taken yet
   bool group_is_stopped_ = false;  // by the terminal
-  Nanoseconds asked_at_{};         // time of the first SIGTERM
-  Nanoseconds earlier_[2] = {};    // times of the last two SIGINT or SIGQUIT
+  std::unique_ptr<SignalWitness> witness_;
+  Nanoseconds forked_at_{};  // the program
+  struct {
+    int number = 0;
+    std::uint32_t sender = 0;
+    Nanoseconds at{};
+  } group_signal_;               // the last one that reached the program without tally
+  Nanoseconds asked_at_{};       // time of the first SIGTERM
+  Nanoseconds earlier_[2] = {};  // times of the last two SIGINT or SIGQUIT
 };
 
 /// Ends this process by the default action of a signal, without a core file, so that its parent sees that it was

@@ -179,7 +179,8 @@ int final_exit_code(const result::Stat& stat, int written, linux::Signals& signa
   signals.settle();
   if (const auto signal = linux::finishing_interrupted_by()) linux::die_of(*signal);
   // If the program survived an interrupt and ended by itself, its exit code is the result.
-  const bool survived = stat.interrupted_by && !stat.incomplete && !stat.command.empty();
+  const bool survived =
+      stat.interrupted_by && !stat.incomplete && !stat.command.empty() && stat.signal != stat.interrupted_by;
   if (const auto signal = signals.interrupted_by(); signal && !survived) linux::die_of(*signal);
   if (code == 0 && stat.incomplete) code = exit_cannot_measure;
   return code;

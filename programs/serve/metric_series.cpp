@@ -206,9 +206,10 @@ void add_processes(const ProcessSums& processes, Families& families) {
   each(&ProcessSum::threads, 1);
   families.gauge("tally_process_resident_bytes", "Their present memory; shared memory counts in each process.");
   each(&ProcessSum::resident_bytes, 1);
-  families.counter("tally_process_cpu_seconds_total", "Processor time of the processes with this name.");
+  families.counter("tally_process_cpu_seconds_total",
+                   "Processor time of the processes with this name, up to the last reading before each ended.");
   each(&ProcessSum::ticks, ticks_per_second);
-  families.counter("tally_process_page_faults_total", "Their page faults.");
+  families.counter("tally_process_page_faults_total", "Their page faults, up to the same reading.");
   each(&ProcessSum::faults, 1);
   families.counter("tally_process_major_page_faults_total", "Those that read from a disk.");
   each(&ProcessSum::major_faults, 1);
@@ -229,6 +230,9 @@ void add_own(const WatchedMachine& machine, const Reading& reading, const Export
                        {"reason", machine.reasons.all().at(reason).code}});
     }
   }
+  if (own.hides_processes)
+    families.add(1,
+                 {{"column", "PROCESSES"}, {"rows", result::name(result::WatchKind::process)}, {"reason", "hidepid"}});
   families.gauge("tally_reading_timestamp_seconds", "When the machine was read last, since 1970.");
   families.add(static_cast<double>(reading.wall.count()) / 1e9);
   families.counter("tally_readings_total", "How often the machine was read.");
@@ -269,7 +273,7 @@ std::vector<prometheus::MetricFamily> series_of(const WatchedMachine& machine, c
   add_sockets(machine, reading, joules, families);
   add_system(reading, families);
   add_groups(reading, families);
-  add_processes(processes, families);
+  if (!own.hides_processes) add_processes(processes, families);
   add_own(machine, reading, own, families);
   return families.take();
 }

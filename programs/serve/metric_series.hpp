@@ -32,6 +32,7 @@ struct ExporterStats {
   double reading_seconds = 0;  ///< for all readings
   double processor_seconds = 0;
   std::string version;
+  bool hides_processes = false;  ///< those of other users: sums by name would be too small
 };
 
 /// All families of a reading. A missing value has no series; the reason is in tally_absent_info.

@@ -113,7 +113,10 @@ struct Reader {
     (void)watcher.next();
     own.readings += 1;
     own.processor_seconds = static_cast<double>(watcher.reading().own_time.count()) / 1e9;
-    if (!processes.sums().empty()) processes.add(watch::read_processes(root));
+    if (!processes.sums().empty()) {
+      processes.add(watch::read_processes(root));
+      own.hides_processes = watch::hides_processes(root);
+    }
     auto families = series_of(watcher.machine(), watcher.reading(), energy.add(watcher.machine(), watcher.reading()),
                               own, processes);
     counters.apply(families);
@@ -146,6 +149,10 @@ int serve(const ServeOptions& options, const std::string& address) {
   }
   // Everything that needs more privileges is open now; the network thread keeps only CAP_PERFMON.
   if (const auto kept = linux::keep_only_perfmon(); !kept) return report_error(kept.error());
+  if (!options.processes.empty() && watch::hides_processes(options.root)) {
+    std::fputs("tally: /proc hides the processes of other users (hidepid), so --processes has no series\n", stderr);
+    reader.read(latest);  // root saw them in the first reading
+  }
   const std::string host = address.substr(0, address.rfind(':'));
   std::printf("tally serves http://%s:%d/metrics\n", host.c_str(), server->port());
   std::fflush(stdout);

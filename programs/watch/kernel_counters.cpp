@@ -208,9 +208,9 @@ void Counters::open_around(WatchedMachine& machine) {
 
 Counters Counters::open(WatchedMachine& machine, const std::vector<int>& processors) {
   Counters counters;
-  const auto of_processors =
-      machine.reasons.add("counted-by-processor", "hits and misses are counted per CPU, not per process or group",
-                          "`tally stat -p PID` and `tally stat --cgroup PATH` count these");
+  const auto of_processors = machine.reasons.add(
+      "counted-by-processor", "hits and misses are counted per CPU, not per process or group",
+      machine.survey.core_pmus.empty() ? "" : "`tally stat -p PID` and `tally stat --cgroup PATH` count these");
   for (const Id id : of_caches) {
     for (const Kind kind : {Kind::process, Kind::group}) {
       machine.column(id).reason[static_cast<std::size_t>(kind)] = of_processors;

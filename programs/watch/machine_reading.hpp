@@ -74,6 +74,7 @@ struct Reading {
   std::vector<CgroupStatistics> groups;
   TaskReadings<int> process_counts;        ///< of the processes that are shown
   TaskReadings<std::string> group_counts;  ///< of the groups that are shown
+  bool hides_processes = false;            ///< those of other users are missing
 };
 
 }  // namespace tally::watch

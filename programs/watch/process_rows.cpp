@@ -106,6 +106,16 @@ result::WatchRow process_row(const Between& between, const Before& before, const
   return row;
 }
 
+// cgroup v1 counts the whole in nanoseconds and its parts in ticks: scales the parts to the whole.
+void share_out(result::WatchRow& row) {
+  const auto value = [&](Id id) -> std::optional<double>& { return row.cells[static_cast<std::size_t>(id)].value; };
+  auto &whole = value(Id::util), &user = value(Id::user), &kernel = value(Id::kernel);
+  if (!whole || !user || !kernel || *user + *kernel == 0) return;
+  const double scale = *whole / (*user + *kernel);
+  *user *= scale;
+  *kernel *= scale;
+}
+
 }  // namespace
 
 std::vector<ProcessStatistics> busiest(const Reading& before, const Reading& after, const Shown& shown) {
@@ -175,6 +185,7 @@ std::vector<result::WatchRow> group_rows(const Between& between, const Shown& sh
     share(Id::util, &CgroupStatistics::used_us);
     share(Id::user, &CgroupStatistics::user_us);
     share(Id::kernel, &CgroupStatistics::kernel_us);
+    share_out(row);
     share(Id::throttled, &CgroupStatistics::throttled_us);
     share(Id::memory_pressure, &CgroupStatistics::memory_pressure_us);
     share(Id::cpu_pressure, &CgroupStatistics::cpu_pressure_us);

@@ -412,6 +412,20 @@ TEST(Container, every_cell) {
   EXPECT_EQ(reason(table, inner, Id::memory), "cgroup-controller");
 }
 
+TEST(Processes, of_others_are_hidden_by_hidepid) {
+  const Tree tree;
+  const auto mount = [&](const char* options) {
+    tree.write("proc/self/mounts", std::string("sysfs /sys sysfs rw 0 0\nproc /proc proc ") + options + " 0 0");
+  };
+  mount("rw,nosuid,hidepid=invisible");
+  EXPECT_TRUE(hides_processes(tree.root()));
+  mount("rw,nosuid");
+  EXPECT_FALSE(hides_processes(tree.root()));
+  mount("rw,hidepid=invisible");
+  tree.write("proc/1/stat", "1 (init) S 0");
+  EXPECT_FALSE(hides_processes(tree.root())) << "root, and members of the group that gid= names, see all";
+}
+
 // cgroup v1 with the unified hierarchy for systemd's own use, which reports pressure.
 TEST(Cgroup1, every_hierarchy_is_read) {
   const Tree tree;
@@ -439,6 +453,8 @@ TEST(Cgroup1, every_hierarchy_is_read) {
   const result::WatchTable table = watcher.next();
   const auto& root = row_of(table, Kind::group, "/");
   for (const Id id : {Id::user, Id::kernel, Id::throttled, Id::cpu_pressure}) EXPECT_GT(value(root, id).value_or(0), 0);
+  EXPECT_DOUBLE_EQ(*value(root, Id::user) + *value(root, Id::kernel), *value(root, Id::util))
+      << "files say twice as much: ticks against nanoseconds";
   const auto& inner = row_of(table, Kind::group, "/a");
   for (const Id id : {Id::user, Id::kernel, Id::throttled}) EXPECT_GT(value(inner, id).value_or(0), 0);
   EXPECT_EQ(reason(table, inner, Id::cpu_pressure), "cgroup-v1-pressure");

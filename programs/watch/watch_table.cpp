@@ -85,6 +85,7 @@ result::WatchTable table_of(const WatchedMachine& machine, const Shown& shown, c
   table.rows = machine_rows(between, shown, table.totals);
   std::erase_if(table.rows, [&](const result::WatchRow& row) { return !wants(shown, row.kind); });
   if (wants(shown, Kind::process)) {
+    table.hides_processes = after.hides_processes;
     for (auto& row : process_rows(between, shown, table.rows_left_out)) table.rows.push_back(std::move(row));
   }
   if (wants(shown, Kind::group)) {

@@ -84,6 +84,7 @@ Reading Watcher::read(const Reading* before) {
   reading.uncore_hertz = uncore_frequencies(machine_.root);
   if (is_asked(asked_.shown, Kind::process)) {
     reading.processes = read_processes(machine_.root);
+    reading.hides_processes = hides_processes(machine_.root);
     // With another sort column, other processes than the busiest may be shown without details.
     const Reading nothing;
     const std::vector<ProcessStatistics> shown = busiest(before ? *before : nothing, reading, asked_.shown);

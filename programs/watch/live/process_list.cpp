@@ -69,6 +69,15 @@ std::vector<ProcessStatistics> read_processes(const std::string& root) {
   return all;
 }
 
+bool hides_processes(const std::string& root) {
+  FolderFiles proc(root + "/proc");
+  if (!proc.record("1/stat").empty()) return false;
+  const std::vector<std::string> mounts = split(proc.text("self/mounts"), '\n');
+  return std::any_of(mounts.begin(), mounts.end(), [](const std::string& mount) {
+    return mount.find(" /proc proc ") != std::string::npos && mount.find("hidepid=") != std::string::npos;
+  });
+}
+
 ProcessDetails read_details(FolderFiles& proc, int process) {
   constexpr std::size_t most = 4096;
   ProcessDetails details;

@@ -30,6 +30,10 @@ std::optional<ProcessStatistics> process_statistics(int process, std::string_vie
 /// Returns all processes, by ID. Cost: one file for each.
 std::vector<ProcessStatistics> read_processes(const std::string& root);
 
+/// Whether /proc hides the processes of other users from this one (mount option hidepid). Lists of processes then have
+/// only those of this user.
+bool hides_processes(const std::string& root);
+
 /// More about a process, from other files.
 struct ProcessDetails {
   std::string command;                     ///< with arguments, separated by spaces; empty for threads of the kernel

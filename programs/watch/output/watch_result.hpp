@@ -93,6 +93,7 @@ struct WatchTable {
   WatchTotals totals;
   WatchCell own_cost;             ///< time that tally itself used, in percent of one processor
   std::size_t rows_left_out = 0;  ///< rows that are not shown
+  bool hides_processes = false;   ///< /proc has only the processes of this user: hidepid
   bool operator==(const WatchTable&) const = default;
 };
 

@@ -271,6 +271,7 @@ std::string watch_page(const WatchTable& table, const WatchStyle& style) {
   // The reasons for empty cells are always the same, so only the first table prints them.
   return (style.is_first ? "" : "\n") + moment_text(table.time) + watch_text(table, style.columns, style.terminal) +
          (table.rows.empty() ? " No row matches --filter " + printable(style.filter) + ".\n" : "") +
+         (table.hides_processes ? " /proc hides the processes of other users (hidepid); root sees them.\n" : "") +
          (style.is_first ? "\n" + watch_reasons_text(table, prose_width(80, style.terminal), style.columns) : "");
 }
 

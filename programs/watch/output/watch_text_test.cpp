@@ -48,6 +48,13 @@ TEST(Widths, watch_of_processes) {
   EXPECT_GT(narrow.find("MAJFLT"), narrow.find("left out")) << narrow;
 }
 
+TEST(Table, says_that_processes_are_hidden) {
+  result::WatchTable table;
+  EXPECT_EQ(watch_page(table, {.filter = "nginx"}).find("hidepid"), std::string::npos);
+  table.hides_processes = true;
+  EXPECT_NE(watch_page(table, {.filter = "nginx"}).find("hidepid"), std::string::npos);
+}
+
 TEST(Header, has_one_line_for_all_that_is_absent) {
   const std::string text =
       watch_paragraph({{{"Num sockets", "1", ""}, {"Power", "", "no zone"}, {"PMU", "", "none"}}}, 0);

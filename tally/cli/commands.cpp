@@ -18,6 +18,9 @@ Result<std::string> find_program_of(const Command& command) {
   for (const std::string& path : {folder + name, folder + "/" TALLY_PROGRAMS_FOLDER + name}) {
     if (linux::exists(path)) return path;
   }
+  if (folder.empty())
+    return fail(Code::cannot_measure, "without /proc, tally cannot find its programs",
+                "as root: mount -t proc proc /proc");
   return fail(Code::cannot_measure, std::string(command.missing), std::string(command.advice));
 }
 

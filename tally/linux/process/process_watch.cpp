@@ -16,6 +16,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/system_call.hpp"
 
 namespace tally::linux {
 namespace {
@@ -49,6 +50,10 @@ bool is_process_alive(pid_t process) {
 
 Error not_alive(const char* what, pid_t number) {
   const std::string name = fmt::format("{} {}", what, number);
+  errno = 0;
+  if (content("/proc/self/stat").empty())
+    return {Code::cannot_measure, fmt::format("cannot read /proc to find {}: {}", name, errno_text(errno)),
+            "mount /proc, as root: mount -t proc proc /proc", errno};
   if (!content(fmt::format("/proc/{}/stat", number)).empty())
     return {Code::cannot_measure, fmt::format("the {} has ended: it is a zombie and executes nothing", name),
             "its parent has not waited for it yet", ESRCH};
@@ -56,6 +61,25 @@ Error not_alive(const char* what, pid_t number) {
     return {Code::cannot_measure, fmt::format("/proc hides the {} of another user", name),
             "it is mounted with hidepid; run tally as root or as that user", ESRCH};
   return {Code::cannot_measure, fmt::format("there is no {}", name), "`ps -e` lists processes", ESRCH};
+}
+
+std::string children_left_out(const std::vector<pid_t>& processes) {
+  std::vector<std::string> left_out, parents;
+  for (const pid_t process : processes) {
+    const std::size_t before = left_out.size();
+    for (const pid_t thread : threads_of(process)) {
+      for (std::string& word : split(content(fmt::format("/proc/{}/task/{}/children", process, thread)), ' ')) {
+        const auto child = parse_integer(word);
+        if (child && std::find(processes.begin(), processes.end(), *child) == processes.end())
+          left_out.push_back(std::move(word));
+      }
+    }
+    if (left_out.size() > before) parents.push_back(std::to_string(process));
+  }
+  if (left_out.empty()) return {};
+  const std::string of = join(parents, ",");
+  return fmt::format("not included: {} that {} started before: `-p {},$(pgrep -d, -P {})` adds them",
+                     plural(static_cast<std::int64_t>(left_out.size()), "process", "processes"), of, of, of);
 }
 
 // Tests PF_KTHREAD (include/linux/sched.h) in the field `flags` of /proc/PID/stat: the ninth field in proc(5), the

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 #include "tally/core/base/result.hpp"
@@ -18,6 +19,9 @@ bool is_process_alive(pid_t process);
 
 /// The error for a "process" or "thread" that is not alive, or that this user cannot see: why, with ESRCH.
 Error not_alive(const char* what, pid_t number);
+
+/// Says which living children of these processes are not among them, and how to name all; empty if none is left out.
+std::string children_left_out(const std::vector<pid_t>& processes);
 
 /// Whether a thread is a kernel thread, which executes nothing in user mode. False if it does not exist.
 bool is_kernel_thread(pid_t thread);

@@ -38,8 +38,10 @@ void say(const std::vector<std::string>& lines) {
 int report_error(const Error& error) {
   if (error.code == Code::cannot_write && error.os_errno == EPIPE) return exit_ok;
   std::vector<std::string> lines = split(error.message, '\n');
-  if (!error.hint.empty())
-    for (std::string& hint : split(error.hint, '\n')) lines.push_back(std::move(hint));
+  const bool lacks_descriptors = error.os_errno == EMFILE || error.os_errno == ENFILE;
+  const std::string& advice = lacks_descriptors ? "raise the limit of open files: `ulimit -n`" : error.hint;
+  if (!advice.empty())
+    for (std::string& hint : split(advice, '\n')) lines.push_back(std::move(hint));
   say(lines);
   return exit_code(error.code);
 }

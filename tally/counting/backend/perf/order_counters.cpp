@@ -44,11 +44,9 @@ std::string why_refused(int os_errno, const event::Event& event) {
                                 "unsupported for a program";
     case EACCES:
     case EPERM:
-      return event.mode == event::Mode::user
-                 ? fmt::format("the kernel refuses to count it: {} (`tally doctor` explains)",
-                               linux::errno_text(os_errno))
-                 : fmt::format("the kernel refuses to count in kernel mode: {} (`tally doctor` explains)",
-                               linux::errno_text(os_errno));
+      return fmt::format("the kernel refuses to count {}: {} ({}`tally doctor` explains)",
+                         event.mode == event::Mode::user ? "it" : "in kernel mode", linux::errno_text(os_errno),
+                         event.id == event::Id::page_faults ? "`page-faults:u` counts those of user mode; " : "");
     case EMFILE: return linux::why_no_more_files();
     case ENFILE: return "the whole system may open no more files (fs.file-max), and each counter is a file";
     case ESRCH: return "the thread had ended";

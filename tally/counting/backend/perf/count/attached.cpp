@@ -116,6 +116,8 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
           "{} ({}) is a kernel thread: it never runs in user mode; `:k` counts what it does", one.thread, one.name));
     }
   }
+  if (std::string left_out = linux::children_left_out(attachment.processes); !left_out.empty())
+    attached.notices.push_back(std::move(left_out));
   if (doubtful > 0) {
     counters.doubt(fmt::format("{} started while the counters were opened, and may be missing",
                                doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful)));

@@ -246,6 +246,7 @@ Result<Outcome> run_everywhere(const Order& order, const CodeEvents& events) {
 Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
   auto run = open_attached(order, events);
   if (!run) return fail(run.error());
+  std::string left_out = linux::children_left_out(order.target.attachment.processes);
   // The mappings from before the counters were opened; the counters report later ones.
   for (const std::int32_t process : order.target.attachment.processes) add_living((*run)->samples(), process);
   const Nanoseconds started = linux::now();
@@ -257,6 +258,7 @@ Result<Outcome> run_attached(const Order& order, const CodeEvents& events) {
   auto outcome = wait_for_end(order, order.target.attachment.processes);
   if (!outcome) return outcome;
   (*run)->finish(*outcome, {.ended = true});
+  if (!left_out.empty()) outcome->notices.push_back(std::move(left_out));
   if (python) python->finish(outcome->code, outcome->notices);
   if (order.target.command.empty()) outcome->duration = linux::now() - started;
   return outcome;

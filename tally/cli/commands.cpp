@@ -15,12 +15,10 @@ namespace {
 // The program of a command: next to tally in a build tree, in libexec where it is installed.
 Result<std::string> find_program_of(const Command& command) {
   const std::string folder = linux::own_folder(), name = "/tally-" + std::string(command.program);
-  for (const std::string& path : {folder + name, folder + "/" TALLY_PROGRAMS_FOLDER + name}) {
+  for (const std::string& path : {folder + name, folder + "/" TALLY_PROGRAMS_FOLDER + name})
     if (linux::exists(path)) return path;
-  }
   if (folder.empty())
-    return fail(Code::cannot_measure, "without /proc, tally cannot find its programs",
-                "as root: mount -t proc proc /proc");
+    return fail(Code::cannot_measure, "without /proc, tally cannot find its programs", "mount -t proc proc /proc");
   return fail(Code::cannot_measure, std::string(command.missing), std::string(command.advice));
 }
 

@@ -61,9 +61,8 @@ Result<std::vector<std::string>> script_command(std::vector<std::string> command
 
 Result<std::string> find_script_runner() {
   const std::string folder = linux::own_folder();
-  for (const char* relative_path : {"/python_script.py", "/../libexec/tally/python_script.py"}) {
+  for (const char* relative_path : {"/python_script.py", "/../libexec/tally/python_script.py"})
     if (linux::exists(folder + relative_path)) return folder + relative_path;
-  }
   return fail(Code::cannot_measure, "--from-script: no 'python_script.py' in " + printable(folder),
               "build or install tally again");
 }

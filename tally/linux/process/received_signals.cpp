@@ -20,7 +20,7 @@ constexpr Nanoseconds same_signal = std::chrono::milliseconds(200);
 
 /// The time between the signals of a supervisor that signals one process after the other, as systemd does with all of a
 /// service.
-constexpr Nanoseconds one_after_the_other = std::chrono::milliseconds(50);
+constexpr Nanoseconds one_after_the_other = std::chrono::milliseconds(100);
 
 /// A SIGTERM within this time after the first one asks again. A later one is another request to the program.
 constexpr Nanoseconds asked_again = std::chrono::seconds(10);

@@ -92,7 +92,7 @@ bool SignalWitness::received(int signal, pid_t sender, Nanoseconds patience) con
   const auto in_ms = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
   const Question question{++number, signal, sender, {0, static_cast<long>(patience.count())}};
   if (send(channel_.get(), &question, sizeof question, MSG_NOSIGNAL) < 0) return false;
-  constexpr int at_most_ms = 200;  // to be scheduled; a stopped witness does not answer
+  constexpr int at_most_ms = 1000;  // to be scheduled; a stopped witness does not answer
   for (pollfd ready{channel_.get(), POLLIN, 0}; poll(&ready, 1, at_most_ms + static_cast<int>(in_ms)) > 0;) {
     Answer answer{};
     if (recv(channel_.get(), &answer, sizeof answer, 0) <= 0) return false;

@@ -145,11 +145,12 @@ int most_received(const Words& before, Sent how, int number) {
   for (int round = 0; round < 3; ++round) {
     Running running(with(before, {"python3", "-S", "-c", counting, std::to_string(number)}));
     EXPECT_TRUE(running.wait_for_output("\n"));
+    const std::vector<pid_t> all = processes_of_group(running.pid());
     if (how == Sent::as_timeout) running.signal(number);
     if (how != Sent::to_each) running.signal_group(number);
     if (how == Sent::to_each) {  // as systemd: the main process first, then the others of the control group
       running.signal(number);
-      for (const pid_t process : processes_of_group(running.pid()))
+      for (const pid_t process : all)
         if (process != running.pid()) kill(process, number);
     }
     received.push_back(running.finish().code());

@@ -72,6 +72,37 @@ TEST(Sources, include_files_that_describe_the_machine) {
   EXPECT_EQ(reads(nondeterminism({SOURCES, "release"}), "host"), reads(nondeterminism({SOURCES, "none"}), "host") + 1);
 }
 
+/// Standard output and the reads of system state of a call of states.c with --repeatable.
+std::pair<std::string, std::int64_t> state(const std::string& call) {
+  const TemporaryFile result("result.json");
+  const Finished run = tally({"stat", "-q", "--backend", "engine", "--repeatable", "-e", "instructions", "--format",
+                              "json", "-o", result.path(), "--", STATES, call});
+  EXPECT_EQ(run.code(), 0) << call << run.err;
+  return {run.out,
+          reads(json::parse(result.content().value_or("no file"))["runs"][0]["nondeterminism"], "system state")};
+}
+
+TEST(SystemState, is_a_source_of_what_the_kernel_assigns_and_times) {
+  for (const char* const call :
+       {"sendfile", "splice", "fstat_new", "stat_new", "statx_new", "fstat_pipe", "port", "cookie", "queue", "segment",
+        "free_blocks", "resident", "expirations", "no_event", "would_block"})
+    EXPECT_EQ(state(call).second, 1) << call;
+}
+
+TEST(SystemState, is_no_source_of_what_each_run_finds_again) {
+  for (const char* const call : {"fstat_old", "statx_old", "directory", "stdio", "poll_nothing"})
+    EXPECT_EQ(state(call).second, 0) << call;
+}
+
+TEST(RepeatableRuns, have_random_bytes_of_the_same_seed_by_each_call_that_reads) {
+  for (const char* const call : {"pread", "readv", "preadv", "preadv2"}) {
+    const auto first = state(call);
+    EXPECT_EQ(first.second, 0) << call;
+    EXPECT_NE(first.first, "0 0\n") << call;
+    EXPECT_EQ(state(call), first) << call;
+  }
+}
+
 TEST(RepeatableRuns, have_the_same_uuids) {
   EXPECT_EQ(reads(nondeterminism({SOURCES, "uuid"}), "/dev/urandom"), 1);
   const auto uuid = [] {

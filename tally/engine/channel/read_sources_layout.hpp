@@ -22,6 +22,7 @@ enum Source : uint32_t {
   source_host,         ///< names, processors and memory of the machine: uname(2), sysinfo(2), files of /proc and /sys
   source_transaction,  ///< xbegin: natively a transaction may commit; here it never does
   source_kernel_file,  ///< files of /proc and /sys that change while the machine runs
+  source_state,        ///< numbers that the kernel assigns, file times, and what depends on other processes
   source_count
 };
 

@@ -46,6 +46,18 @@ s64 with_fixed_bytes(s64 r, u64 buffer) {
   return r;
 }
 
+s64 with_fixed_vector(s64 r, u64 vector, u64 n) {
+  u64 left = failed(r) ? 0 : static_cast<u64>(r);
+  for (u64 i = 0; i < n && left != 0; i++) {
+    u64 buffer[2]{};  // address, bytes
+    if (get(buffer, vector + i * sizeof buffer, sizeof buffer) != 0) break;
+    const u64 bytes = buffer[1] < left ? buffer[1] : left;
+    (void)with_fixed_bytes(static_cast<s64>(bytes), buffer[0]);
+    left -= bytes;
+  }
+  return r;
+}
+
 bool is_random_device(u64 fd) {
   constexpr u64 random = 1 << 8 | 8, urandom = 1 << 8 | 9;
   struct stat file;

@@ -9,6 +9,7 @@
 #include "tally/engine/guest/fixed_random.hpp"
 #include "tally/engine/guest/guest_signals.hpp"
 #include "tally/engine/guest/presented_machine.hpp"
+#include "tally/engine/guest/state_calls.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/source_probes.hpp"
@@ -194,7 +195,8 @@ u64 hash_of_names(u64 buffer, u64 bytes, u64 name_at) {
 /// Returns a hash of what a call that reads a source has returned and written; 0: unknown.
 u64 value_of_call(const Thread* t, u32 source, s64 result) {
   const u64* g = t->gpr;
-  if (source == channel::source_race || source == channel::source_kernel_file) return 0;
+  if (source == channel::source_race || source == channel::source_kernel_file || source == channel::source_state)
+    return 0;
   if (sources_of_calls[g[rax]] == channel::source_random_file) {
     const SourceFile* const file = source_file(t);
     return file != nullptr && !is_fixed(*file) ? 0 : 1;
@@ -303,6 +305,10 @@ u32 count_sources_of_call(Thread* t) {
 }
 
 void note_read_of_call(Thread* t, u32 source, s64 result) {
+  if (source != channel::source_kernel_file && returns_state(t, result)) {
+    source = channel::source_state;
+    count_source(t, channel::source_state, t->pc - syscall_bytes);
+  }
   if (on_read == nullptr || source == channel::source_count || result == restart_counts) return;
   on_read(t, static_cast<Source>(source), t->pc - syscall_bytes, value_of_call(t, source, result));
 }

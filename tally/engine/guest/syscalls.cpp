@@ -122,8 +122,11 @@ s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[r
 s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
 s64 read_at_or_into_many(Thread* t) {
   if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;
-  const s64 r = read_presented_maps(t);
-  return r != not_a_list ? r : run(t);
+  if (const s64 n = read_presented_maps(t); n != not_a_list) return n;
+  const s64 r = run(t);
+  const u64* const g = t->gpr;
+  if (!random_is_fixed() || !is_random_device(g[rdi])) return r;
+  return g[rax] == SYS_pread64 ? with_fixed_bytes(r, g[rsi]) : with_fixed_vector(r, g[rsi], g[rdx]);
 }
 s64 read_bytes(Thread* t) {
   if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;

@@ -18,6 +18,9 @@ bool is_rdpid(const Instruction& in) {
          in.bytes[0] == 0xf3;
 }
 
+/// The source of the number of a processor, which --repeatable fixes.
+Source processor_number() { return settings().repeatable != 0 ? channel::source_count : channel::source_state; }
+
 bool is_xbegin(const Instruction& in) {
   return in.legacy && in.map == Map::one_byte && in.opcode == 0xc7 && in.modrm == 0xf8;
 }
@@ -31,7 +34,7 @@ Source source_of_opcode(const Instruction& in) {
   if (in.opcode == 0x01 && in.modrm == 0xf9) return channel::source_time_stamp;
   if (in.opcode == 0x01 && in.modrm == 0xd0) return channel::source_xgetbv;
   if (in.opcode != 0xc7 || in.mod() != 3 || extension < 6) return channel::source_count;
-  return is_rdpid(in) ? channel::source_count : channel::source_random_instruction;
+  return is_rdpid(in) ? processor_number() : channel::source_random_instruction;
 }
 
 /// Whether a call instruction ends at the address: a direct one, or one by a register or memory.
@@ -141,6 +144,7 @@ u32 return_addresses(const Thread* t, u64* to, u32 most) {
 }
 
 Source source_of(const Instruction& in) {
+  if (is_in_vdso(in.pc) && vdso_function_at(in.pc) == VdsoFunction::get_processor) return processor_number();
   if (is_in_vdso(in.pc)) return is_clock_function(in.pc) ? channel::source_clock : channel::source_count;
   const Source source = source_of_opcode(in);
   const bool is_unused = source == channel::source_time_stamp && settings().counts_clock == 0 && is_in_linker(in.pc);

@@ -18,8 +18,8 @@ using Reads = std::array<std::uint64_t, channel::source_count>;
 
 /// The names of channel::Source, in its order.
 constexpr std::array<const char*, channel::source_count> source_names{
-    "cpuid", "xgetbv",       "rdtsc",       "rdrand", "getrandom", "/dev/urandom", "clock",
-    "pid",   "file listing", "thread race", "signal", "host",      "transaction",  "/proc"};
+    "cpuid",        "xgetbv",      "rdtsc",  "rdrand", "getrandom",   "/dev/urandom", "clock",       "pid",
+    "file listing", "thread race", "signal", "host",   "transaction", "/proc",        "system state"};
 
 template <std::size_t N>
 std::string text_of(const char (&text)[N]) {

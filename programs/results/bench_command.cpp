@@ -35,7 +35,7 @@ struct BenchOptions {
   std::vector<std::string> files, only;
   std::vector<std::string> removed, no_longer;  ///< of the suite; only in that of `directory`
   BenchRun run;
-  std::string comment, directory;
+  std::string comment, directory, format = "table";
   bool list = false;
 };
 
@@ -68,6 +68,9 @@ void describe(Page& page, BenchOptions& options) {
   history::add_history_option(page, options.run.history);
   page.add_option("--label", options.run.label, "store this text with the results").value_name("LABEL");
   page.add_option("--comment", options.comment, "write the comparisons as Markdown to FILE").value_name("FILE");
+  page.add_option("--format", options.format, "what to print: table or json")
+      .one_of({"table", "json"})
+      .value_name("FORMAT");
   comparison::add_undecided_option(page, options.run.undecided);
   page.add_option("--only", options.only, "run only this benchmark; may be repeated").value_name("NAME").repeated();
   page.add_flag("--list", options.list, "list the benchmarks, and exit");
@@ -264,6 +267,12 @@ int run_bench(const std::vector<std::string>& arguments) {
   for (const Benchmark& benchmark : *suite)
     if (const auto notes = unknown_functions(benchmark, options.run); !notes.empty()) say(notes);
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
+  std::vector<linux::Descriptor> locks;  // until the end
+  for (const std::string& folder : {options.run.baseline, options.run.output}) {
+    auto locked = folder.empty() ? linux::Descriptor() : lock_results(folder, folder == options.run.output);
+    if (!locked) return report_error(locked.error());
+    locks.push_back(*std::move(locked));
+  }
   if (const int cleared = clear_results(options, *suite); cleared != exit_ok) return cleared;
   // A signal ends the running benchmark, too; its own action follows when this is destroyed.
   const auto signals = linux::Signals::watch();
@@ -289,10 +298,12 @@ int run_bench(const std::vector<std::string>& arguments) {
     mention_unneeded(options.removed, missing);
     for (const std::string& name : options.removed) std::erase(missing, benchmark_of_name(name).file_name());
   }
-  const int printed = print(bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
   const int written = options.comment.empty() ? exit_ok : write_text(options.comment, bench_comment(outcomes, missing));
   int code = exit_code_of(outcomes);
   if (code == exit_ok && !missing.empty()) code = comparison::undecided_exit_code(options.run.undecided);
+  const int printed =
+      print(options.format == "json" ? bench_json(outcomes, missing, code)
+                                     : bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
   if (code == exit_no) return code;
   return printed != exit_ok ? printed : written != exit_ok ? written : code;
 }

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <set>
 
+#include "programs/linux/directory_lock.hpp"
 #include "tally/core/base/text.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output_file.hpp"
+#include "tally/tools/command/command.hpp"
 
 namespace tally::results {
 namespace {
@@ -35,6 +37,17 @@ std::string profile_in(const std::string& folder, const Benchmark& benchmark) {
 
 std::string failure_file(const std::string& folder, const Benchmark& benchmark) {
   return (fs::path(folder) / (benchmark.file_name() + ".failed")).string();
+}
+
+Result<linux::Descriptor> lock_results(const std::string& folder, bool writes) {
+  const auto kind = writes ? linux::DirectoryLock::exclusive : linux::DirectoryLock::shared;
+  linux::LockedDirectory locked = linux::lock_directory(folder, kind);
+  if (!locked.is_refused) return std::move(locked.directory);
+  const std::string text = fmt::format("another `tally bench` uses the directory '{}'", printable(folder));
+  if (!writes) return fail(Code::bad_usage, text, "compare with this baseline when that call has ended");
+  command::say({text + ": waits until it has ended; use another directory with -o to run both at the same time"});
+  linux::await_lock(locked, kind);
+  return std::move(locked.directory);
 }
 
 Result<void> remove_results(const std::string& folder, const Benchmark& benchmark) {

@@ -6,6 +6,7 @@
 
 #include "programs/results/bench_suite.hpp"
 #include "tally/core/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
 
 namespace tally::results {
 
@@ -17,6 +18,11 @@ std::string profile_in(const std::string& folder, const Benchmark& benchmark);
 
 /// The file in a directory of results with the reason why a benchmark has none: it failed, or the suite lacks it.
 std::string failure_file(const std::string& folder, const Benchmark& benchmark);
+
+/// Locks a directory of results until the descriptor is closed: one call writes it, and several may compare with it. A
+/// writer waits for other calls, which would replace its results. A baseline that is being written is an error:
+/// bad_usage. Where the file system has no locks, nothing is locked.
+Result<linux::Descriptor> lock_results(const std::string& folder, bool writes);
 
 /// Removes what earlier calls left of a benchmark, which must not pass for a result of this call. Errors: cannot_write.
 Result<void> remove_results(const std::string& folder, const Benchmark& benchmark);

@@ -121,6 +121,12 @@ std::vector<RegionResult> regions_of(const result::Stat& stat) {
   return {};
 }
 
+std::string profile_hint(const Benchmark& benchmark, const std::vector<std::string>& command) {
+  if (benchmark.framework == nullptr) return "";
+  const std::string where = benchmark.directory.empty() ? "" : fmt::format(" in '{}'", printable(benchmark.directory));
+  return fmt::format("; its functions{}: tally profile --repeatable -- {}", where, printable(shell_words(command)));
+}
+
 bool has_others(const result::Stat& stat, const Framework& framework) {
   const result::Run& run = stat.runs.front();
   const std::vector<RegionResult> regions = regions_of(stat);

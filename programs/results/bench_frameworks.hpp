@@ -34,6 +34,10 @@ Result<std::vector<std::vector<std::string>>> loop_options(const Benchmark& benc
 /// The arguments with which the program runs this benchmark alone, and writes its report to `file`.
 std::vector<std::string> loop_arguments(const Benchmark& benchmark, const std::string& file, const LoopLength& length);
 
+/// "; its functions: tally profile -- COMMAND", because the counts of a framework's benchmark are of its loop; empty
+/// for other benchmarks.
+std::string profile_hint(const Benchmark& benchmark, const std::vector<std::string>& command);
+
 /// The regions of a run; empty if it has none.
 std::vector<RegionResult> regions_of(const result::Stat& stat);
 

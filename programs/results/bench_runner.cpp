@@ -43,6 +43,13 @@ std::string one_line(std::string_view message) {
   return std::regex_replace(join(lines, "; "), std::regex(":; "), ": ");
 }
 
+/// Whether a program that ends with this code was killed by a signal, as shells report it.
+bool is_of_signal(int code) { return code > 128 && code <= 128 + 64; }
+
+std::string exit_text(int code) {
+  return fmt::format("exit code {}", code) + (is_of_signal(code) ? fmt::format(" ({})", signal_name(code - 128)) : "");
+}
+
 // What a comparison suggests, in the words of a suite.
 std::string in_suite_words(std::string text) {
   text = std::regex_replace(text, std::regex("(\\(|: )-r ([0-9,]+)"), "$1repeats = $2");
@@ -212,7 +219,7 @@ class Runner {
     if (outcome.has_run) return {};
     outcome.code = counted->was_stopped ? exit_cannot_measure : counted->exit_code;
     const std::string how = counted->was_stopped ? fmt::format("timeout of {} s", limit->count() / 1'000'000'000)
-                                                 : fmt::format("exit code {}", counted->exit_code);
+                                                 : exit_text(counted->exit_code);
     outcome.rows = {{"-", {}, {}, {}, {}, counted->was_stopped ? "timeout" : how}};
     // Its last line is often the reason; if tally could not count, or not write the result, the message says it.
     std::vector<std::string> lines = split(trimmed(counted->output), '\n');
@@ -232,7 +239,8 @@ class Runner {
     const std::string why = printable(trimmed(is_own || lines.empty() ? reason : lines.back()).substr(0, most));
     outcome.text = fmt::format("failed: {}{}{}", how, why.empty() ? "" : is_own ? "; " : "; its last line: ", why);
     const auto environment = benchmark.settings.find("environment");
-    if (!is_own && !counted->was_stopped && environment != benchmark.settings.end() && environment->second == "fixed")
+    if (!is_own && !counted->was_stopped && !is_of_signal(counted->exit_code) &&
+        environment != benchmark.settings.end() && environment->second == "fixed")
       outcome.text += "; its environment is fixed: environment = \"fixed,NAME\" keeps a variable that it needs";
     say({fmt::format("'{}' failed with {}; its output:", printable(benchmark.name), how)});
     (void)linux::Output::standard_error().write(counted->output);
@@ -331,13 +339,13 @@ class Runner {
                             : fail(Code::not_found, "");
     const LoopIterations iterations = before ? iterations_of(*before) : LoopIterations();
     for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
-      auto stat = by_difference ? count_differences(benchmark, iterations, run_length) : run(options->at(i), {});
-      if (!counted || !outcome.has_run) return counted;
-      if (!stat)
-        kept = fail(stat.error());
-      else
-        kept = by_difference ? Result<bool>(true) : keep_loop(*stat, benchmark, report);
-      if (kept && *kept) loop = *std::move(stat);
+      int attempts = benchmark.framework->attempts;
+      do {
+        auto stat = by_difference ? count_differences(benchmark, iterations, run_length) : run(options->at(i), {});
+        if (!counted || !outcome.has_run) return counted;
+        kept = !stat ? fail(stat.error()) : by_difference ? Result<bool>(true) : keep_loop(*stat, benchmark, report);
+        if (kept && *kept) loop = *std::move(stat);
+      } while (!kept && --attempts > 0);
     }
     if (loop) return {};
     const Error why =
@@ -400,7 +408,8 @@ class Runner {
             .after = output::count_text(count.after, count),
             .change = {},
             .limit = {},
-            .verdict = options_.baseline.empty() ? "counted" : "new"};
+            .verdict = options_.baseline.empty() ? "counted" : "new",
+            .count = count};
   }
 
   static std::string name_of(const output::ComparedCount& count) {
@@ -414,7 +423,8 @@ class Runner {
             .after = output::count_text(count.after, count),
             .change = relative.empty() ? output::change_text(count) : relative,
             .limit = std::move(limit),
-            .verdict = std::move(verdict)};
+            .verdict = std::move(verdict),
+            .count = count};
   }
 
   static std::vector<output::Gate> gates_of(const Benchmark& benchmark) {
@@ -457,11 +467,9 @@ class Runner {
       const std::string limit = text.substr(text.rfind('=') + 1);
       const bool warns = result.state == output::GateResult::State::failed && !result.gate.is_hard;
       const std::string verdict(warns ? "warning" : output::name(result.state));
-      outcome.rows.push_back(result.count != nullptr
-                                 ? row_of(*result.count, limit, verdict)
-                                 : Row{text.substr(0, text.rfind('=')), "", "",
-                                       result.state == output::GateResult::State::undecided ? "" : "0", limit,
-                                       verdict});
+      const output::ComparedCount* const count = result.count != nullptr ? result.count : result.unchanged.get();
+      outcome.rows.push_back(count != nullptr ? row_of(*count, limit, verdict)
+                                              : Row{text.substr(0, text.rfind('=')), "", "", "", limit, verdict});
     }
     if (judged->gates.empty() && !judged->comparison.counts.empty()) {
       const output::ComparedCount& first = judged->comparison.counts.front();
@@ -470,6 +478,7 @@ class Runner {
     }
     if (const std::string verdict = judged->verdict(); !judged->gates.empty() && verdict != "passed: every gate")
       outcome.text = in_suite_words(verdict);
+    if (outcome.code == exit_no) outcome.text += profile_hint(*outcome.benchmark, after.command);
     outcome.markdown = in_suite_words(output::comparison_markdown(*judged, {}));
     for (const output::ComparedCount& count : judged->comparison.counts)
       if (std::string function = output::largest_growth(judged->comparison, count.event); !function.empty())

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "programs/results/bench_suite.hpp"
 #include "programs/results/result_commands.hpp"
 #include "tally/core/base/result.hpp"
+#include "tally/output/kinds/comparison_result.hpp"
 #include "tally/output/result/history_result.hpp"
 
 namespace tally::results {
@@ -24,6 +26,7 @@ struct BenchOutcome {
   /// A count, or a limit of one.
   struct Row {
     std::string event, before, after, change, limit, verdict;
+    std::optional<output::ComparedCount> count = {};  ///< the row in numbers
   };
   const Benchmark* benchmark = nullptr;
   int code = 0;  ///< of tally stat, if that failed; else of the comparison
@@ -55,6 +58,9 @@ int exit_code_of(const std::vector<BenchOutcome>& outcomes);
 /// The rows of all benchmarks, and of those that are `missing` in the suite. `terminal`: columns; 0: any.
 std::string bench_table(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing,
                         std::size_t terminal);
+
+/// The same, docs/reference/bench.md. `code`: of all.
+std::string bench_json(const std::vector<BenchOutcome>& outcomes, const std::vector<std::string>& missing, int code);
 
 /// One comment in Markdown: a table of all rows, those that failed first, and the comparisons of benchmarks that did
 /// not pass. At most 60,000 characters, which GitHub accepts.

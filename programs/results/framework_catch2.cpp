@@ -70,6 +70,7 @@ class Catch2 : public Framework {
     name = "catch2";
     clock = "real";
     own_sources = {{"clock"}};
+    attempts = 5;
   }
   std::vector<std::string> list_arguments() const override { return sample_arguments(""); }
   std::vector<std::string> benchmarks_in(const std::string& output) const override {

@@ -42,6 +42,7 @@ class GoogleBenchmark : public Framework {
     const auto json = parse_json_or_discard<nlohmann::ordered_json>(text);
     const auto refuse = [](std::string why) { return fail(Code::cannot_measure, std::move(why)); };
     LoopReport report{.repetitions = 0};
+    bool has_aggregates = false;
     if (json.is_object() && json.contains("benchmarks") && json["benchmarks"].is_array())
       for (const auto& run : json["benchmarks"]) {
         if (!run.is_object()) continue;
@@ -54,6 +55,7 @@ class GoogleBenchmark : public Framework {
         const auto text_of = [&](const char* key) {
           return run.contains(key) && run[key].is_string() ? run[key].get<std::string>() : std::string();
         };
+        has_aggregates = has_aggregates || text_of("run_type") == "aggregate";
         if (text_of("run_type") == "aggregate") continue;
         const double iterations = number_of("iterations");
         if (iterations < 1) return refuse("the program wrote no number of iterations");
@@ -65,6 +67,8 @@ class GoogleBenchmark : public Framework {
         if (report.repetitions++ == 0)
           report.first_seconds = iterations * scale * std::max(number_of("real_time"), number_of("cpu_time"));
       }
+    if (report.repetitions == 0 && has_aggregates)
+      return refuse("the program wrote only aggregates: remove ReportAggregatesOnly() or its option");
     if (report.repetitions == 0) return refuse("the program wrote no result of the benchmark");
     return report;
   }

@@ -21,7 +21,7 @@ class Pytest : public Framework {
     scale = 1;
     clock = "";
     own_processes = std::numeric_limits<int>::max();  // Python starts some to find libraries
-    own_sources = {{"clock"}, {"pid"}, {"/proc"}};
+    own_sources = {{"clock"}, {"pid"}, {"/proc"}, {"system state"}};
   }
   std::vector<std::string> list_arguments() const override {
     return {"--collect-only", "-q", "-p", "no:cacheprovider", "-p", std::string(plugin)};

@@ -77,10 +77,17 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
   ToolEnd end;
   std::array<char, 1 << 16> part;
   Nanoseconds last = limit ? now() + *limit : Nanoseconds::max();
+  int status = 0;
+  bool has_ended = false;
+  std::size_t drained = 0;  // after its end
   while (true) {
     constexpr int poll_each_ms = 100;
+    constexpr std::size_t most_drained = std::size_t{1} << 20;  // the largest pipe
     pollfd waiting{from.get(), POLLIN, 0};
-    poll(&waiting, 1, poll_each_ms);
+    poll(&waiting, 1, has_ended ? 0 : poll_each_ms);
+    // Processes that it leaves running may keep its output open.
+    if (has_ended && (waiting.revents == 0 || drained > most_drained)) break;
+    if (!has_ended) has_ended = waitpid(process, &status, WNOHANG) == process;
     if (now() >= last || (!end.was_stopped && is_asked_to_end())) {
       // A tool that does not end within a second is killed below.
       if (end.was_stopped) break;
@@ -92,13 +99,13 @@ Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<
     if (waiting.revents == 0) continue;
     const ssize_t got = retry([&] { return read(from.get(), part.data(), part.size()); });
     if (got <= 0) break;
+    if (has_ended) drained += static_cast<std::size_t>(got);
     if (end.output.size() < most_output) end.output.append(part.data(), static_cast<std::size_t>(got));
   }
   // With what it started.
-  for (const pid_t killed : {process, -process})
-    if (end.was_stopped) kill(killed, SIGKILL);
-  int status = 0;
-  if (retry([&] { return waitpid(process, &status, 0); }) < 0)
+  if (end.was_stopped && !has_ended) kill(process, SIGKILL);
+  if (end.was_stopped) kill(-process, SIGKILL);
+  if (!has_ended && retry([&] { return waitpid(process, &status, 0); }) < 0)
     return system_failure(Code::cannot_measure, "cannot wait for " + printable(command.front()));
   end.exit_code = exit_of(status).code;
   return end;

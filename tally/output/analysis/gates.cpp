@@ -44,13 +44,17 @@ bool is_subject(const std::string& name, const std::string& subject) {
   return name == subject || is_called(name, subject);
 }
 
-std::string grew(const ComparedCount& row) {
+/// With as many digits as show on which side of the limit the change is.
+std::string grew(const ComparedCount& row, const Gate& limit) {
   const auto relative = row.relative_change();
   const std::string where = row.subject.empty() ? "" : " of " + row.subject;
   if (!row.before || !row.after) return fmt::format("{}{}: {}", row.event, where, row.reason);
   if (row.change() == 0) return fmt::format("{}{}: {} as before", row.event, where, count_text(row.before, row));
+  const double distance = relative && limit.is_relative ? std::abs(100 * (std::abs(*relative) - limit.limit)) : 1;
+  const int digits =
+      distance > 0 && distance < 0.01 ? std::min(9, -static_cast<int>(std::floor(std::log10(distance)))) : 2;
   return fmt::format("{}{}: {} → {} ({}{})", row.event, where, count_text(row.before, row), count_text(row.after, row),
-                     change_text(row), relative ? fmt::format(", {:+.2f} %", 100 * *relative) : "");
+                     change_text(row), relative ? fmt::format(", {:+.{}f} %", 100 * *relative, digits) : "");
 }
 
 /// "+0.12 % to +3.4 %", or "+1.2 ms to +3.4 ms" in the quantity's unit.
@@ -74,11 +78,15 @@ GateResult undecided(GateResult result, const std::string& why) {
 }
 
 GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& comparison) {
-  GateResult result{.gate = gate, .count = &row, .text = grew(row)};
+  GateResult result{.gate = gate, .count = &row, .text = grew(row, gate)};
   if (!row.before || !row.after) {
     result.state = GateResult::State::undecided;  // with the reason in its text
     return result;
   }
+  for (const Comparable* const side : {comparison.before, comparison.after})
+    if (side->incomplete)
+      return undecided(std::move(result), fmt::format("the result {} is incomplete: count it again",
+                                                      side == comparison.before ? "before" : "after"));
   const RowGrowth found = growth_of(row, comparison, gate.is_relative);
   if (const auto* const why = std::get_if<std::string>(&found.growth)) return undecided(std::move(result), *why);
   const Growth& growth = std::get<Growth>(found.growth);
@@ -101,6 +109,9 @@ GateResult judge(const Gate& gate, const ComparedCount& row, const Comparison& c
   if (!growth.basis.empty()) result.text += ", " + growth.basis;
   if (!growth.is_point())
     result.text += fmt::format(" (99 % interval: {})", growth_text(growth, gate.is_relative, row));
+  // The interval is of the rounds of a run: other load of the machine moves all of them.
+  if (verdict == LimitVerdict::above && found.is_by_interval && is_time(row))
+    result.text += "; times of one run each: on a busy machine measure both again";
   return result;
 }
 
@@ -146,6 +157,7 @@ GateResult judge_function(const Gate& gate, std::size_t index, const Comparison&
                      "a profile does not have this event: name it with -e");
   GateResult result = judge(gate, *same, comparison);
   result.count = nullptr;
+  result.unchanged = std::make_shared<ComparedCount>(*same);
   return result;
 }
 

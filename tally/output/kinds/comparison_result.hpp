@@ -156,6 +156,7 @@ struct GateResult {
   Gate gate;
   const ComparedCount* count = nullptr;  ///< the row that decided; null for a function that did not change
   std::string text;                      ///< one sentence
+  std::shared_ptr<const ComparedCount> unchanged = {};  ///< the row of a function that did not change
 };
 
 /// "passed", "failed", "undecided".

@@ -187,7 +187,14 @@ std::string largest_growth(const Comparison& comparison, const std::string& even
     if (function.event == event && function.verdict != Verdict::same && function.growth() > 0 &&
         (named == nullptr || (named->is_runtime && !function.is_runtime && function.growth() * 10 > named->growth())))
       named = &function;
-  return named == nullptr ? "" : fmt::format("{} ({})", named->subject, change_text(*named));
+  if (named == nullptr) return "";
+  // A function of the runtime grows because of its callers.
+  const auto first = std::ranges::find_if(comparison.functions, [&](const ComparedCount& function) {
+    return function.event == event && function.verdict != Verdict::same && function.growth() > 0;
+  });
+  const bool is_first = &*first == named;
+  return fmt::format("{} ({}{})", named->subject, change_text(*named),
+                     is_first ? "" : fmt::format("; in the runtime {} {}", first->subject, change_text(*first)));
 }
 
 bool JudgedComparison::any(GateResult::State state, bool is_hard) const {

@@ -46,7 +46,6 @@ class BenchmarkCheck {
   void read_events() {
     for (const std::string& list : benchmark_.events) {
       const auto events = event::parse_lists({list});
-      has_wrong_event_ = has_wrong_event_ || !events;
       if (!events) add(events.error());
       if (!events) continue;
       for (const event::Event& event : *events) events_.push_back(event::event_name(event).text());
@@ -60,7 +59,7 @@ class BenchmarkCheck {
     const auto event = event::parse(gate.event);
     if (!event) return add(about(gate, event.error()));
     if (const auto suits = output::check_unit(gate, counts_time(*event)); !suits) add(suits.error());
-    if (benchmark_.events.empty() || is_of_region || has_wrong_event_) return;
+    if (benchmark_.events.empty() || is_of_region) return;
     if (const auto found = output::check_event(gate, events_, "its list 'events'"); !found) add(found.error());
   }
 
@@ -77,7 +76,6 @@ class BenchmarkCheck {
   const Benchmark& benchmark_;
   std::vector<Error>& errors_;
   std::vector<std::string> events_;  ///< full names
-  bool has_wrong_event_ = false;     ///< an error names it
 };
 
 }  // namespace

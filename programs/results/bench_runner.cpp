@@ -365,7 +365,7 @@ class Runner {
     auto history =
         history::HistoryFile::open({.file = options_.history, .name = benchmark.name, .accepted = benchmark.accepted});
     if (!history) return fail(history.error());
-    if (history->add(*stat, history::Origin::file) == exit_ok) return {};
+    if (history->add(*stat, history::Origin::measured) == exit_ok) return {};
     return fail(Code::cannot_write, fmt::format("cannot add '{}' to the history", printable(benchmark.name)));
   }
 

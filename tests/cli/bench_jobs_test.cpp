@@ -36,6 +36,15 @@ TEST_F(Bench, waits_for_another_call_that_writes_the_same_directory) {
   EXPECT_EQ(history["series"][0]["values"].size(), 6u) << history;
 }
 
+TEST_F(Bench, stores_each_of_several_equal_results_of_a_second) {
+  suite("10");
+  for (int call = 0; call < 4; ++call) ASSERT_EQ(bench({"--only", "true", "--history", "bench.db"}).code(), 0);
+  const json history = json::parse(
+      tally({"history", (folder_ / "bench.db").string(), "--name", "true", "--format", "json"}).out, nullptr, false);
+  ASSERT_TRUE(history.is_object());
+  EXPECT_EQ(history["series"][0]["values"].size(), 4u) << history;
+}
+
 TEST_F(Bench, ends_with_a_program_that_leaves_a_process_with_its_output) {
   suite("10", "[[benchmark]]\nname = \"daemon\"\ntimeout = 20\ncommand = [\"sh\", \"-c\", \"sleep 30 &\"]\n");
   const Finished run = bench({"--only", "daemon"});

@@ -144,7 +144,8 @@ TEST_F(BenchFunctions, reports_why_a_program_fails) {
       out,
       std::regex("needs: failed: exit code 4; its last line: no word; its environment\\s+is\\s+fixed: environment")))
       << out;
-  EXPECT_TRUE(holds(out, "last: failed: exit code 139 (SIGSEGV); its last line: my last words")) << "not tally's notices" << out;
+  EXPECT_TRUE(holds(out, "last: failed: exit code 139 (SIGSEGV); its last line: my last words"))
+      << "not tally's notices" << out;
   EXPECT_TRUE(holds(out, "missing: failed: exit code 127; cannot run './missing'")) << out;
   EXPECT_TRUE(holds(out, "model: failed: exit code 2; the machine model: cannot read './missing'")) << out;
 }

@@ -52,10 +52,13 @@ struct Path {
   u32 pointers_for = pointer_limit;  // instructions for which pointers are followed
 
   bool follows_line() const { return (results | pointers) != 0 || results_in[0].bytes != 0 || pointer_in.bytes != 0; }
+  u32 stride() const {
+    const u32 back = 0 - advance;
+    return advance < back ? advance : back;
+  }
   bool is_busy() const {
-    const u32 back = 0 - advance, stride = advance < back ? advance : back;
-    const u32 new_bytes = stride < line_bytes ? stride : line_bytes;
-    return is_linear && stride != 0 &&
+    const u32 new_bytes = stride() < line_bytes ? stride() : line_bytes;
+    return is_linear && new_bytes != 0 &&
            (instructions * line_bytes >= busy_instructions * new_bytes || (added_to & ~overwritten) != 0);
   }
   void add_work(const CoreInstruction& code);
@@ -202,7 +205,9 @@ Reuse reuse_in_loop(const Instruction& in, const CoreInstruction& access) {
     while (path.follows_line() || (path.is_linear && !has_returned)) {
       if (path.pc == in.pc) {
         if ((path.results & address) != 0) return Reuse::chase;
-        if (!has_returned && reuse == Reuse::none && path.is_busy()) reuse = Reuse::busy;
+        // Sets do not crowd if it uses all lines.
+        if (!has_returned && path.is_busy() && (reuse == Reuse::none || path.stride() < line_bytes))
+          reuse = Reuse::busy;
         has_returned = true;
         break;
       }
@@ -215,7 +220,8 @@ Reuse reuse_in_loop(const Instruction& in, const CoreInstruction& access) {
       }
       --budget;
       const CoreInstruction code = core_code(next);
-      if (path.is_same && access.memory == CoreInstruction::loads && stores(code) && code.at == access.at)
+      if (path.is_same && reuse == Reuse::none && access.memory == CoreInstruction::loads && stores(code) &&
+          code.at.bytes != 0 && code.at == access.at)
         reuse = Reuse::updated;
       path.pass(code, access);
       const bool forks = next.kind == Kind::jcc || next.kind == Kind::loop;

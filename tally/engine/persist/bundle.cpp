@@ -216,8 +216,10 @@ void note_program(Module& m, bool collects) {
   end_bundle(*note);
   if (collects) m.found = note;
 }
-/// Whether a process of an earlier run was killed before it made a bundle.
-bool was_collected(const channel::Bundle& note) { return note.head.bytes > sizeof note && !is_added(note.head); }
+/// Whether there is a bundle, which could not be loaded, or a process of an earlier run was killed before it made one.
+bool was_collected(const channel::Bundle& note) {
+  return note.use_count > 0 || (note.head.bytes > sizeof note && !is_added(note.head));
+}
 
 /// Records the templates that are better than those in a bundle, which itself stays unchanged.
 void note_improvements(const Module& m) {
@@ -364,7 +366,7 @@ void keep_bundles() {
     is_kept = true;
     const channel::Bundle* const now = find_bundle(m.key);
     if (now != m.found && now != nullptr && now->use_count > 0) continue;  // another process has created one meanwhile
-    if (m.found == nullptr)
+    if (m.found == nullptr && !m.collects)
       note_program(m, false);
     else if (m.loaded == bundle_limit || m.fresh <= m.loaded / fresh_share || !make_bundle(m))
       note_improvements(m);

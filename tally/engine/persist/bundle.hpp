@@ -21,7 +21,7 @@ enum class Shift : u8 {
 inline constexpr u32 shift_count = 5;
 
 /// Maximum number of traces in a bundle. The C compiler has 40,000 for a file of one line, the Rust compiler 200,000, a
-/// browser 410,000.
+/// browser 410,000, whose last ones are created in each run.
 inline constexpr u32 bundle_limit = 400'000;
 static_assert(bundle_limit * later_bytes < arena_bytes - arena_hot_bytes - (2 << 20), "an arena has room for a bundle");
 

@@ -183,12 +183,12 @@ class BundleMaker {
     code_.size = static_cast<u32>(channel::part_bytes(code));
     bool enough = true;
     for (u32 i = 0; i < shift_count; i++) enough = enough && shifts_[i].begin(fixups + old_.shifts[i]);
-    if (!enough || !exits_.begin(fixups) || !pages_.begin(pages + fixups) || !literals_.begin(pushed) ||
+    if (!enough || !exits_.begin(fixups) || !pages_.begin(pages) || !literals_.begin(pushed) ||
         !ranges_.begin(ranges) || !mark_words_.init(marks_.words_for(bytes_)))
       return false;
     const u32 traces = chosen_.size + old_.traces;
     // The arrays after the code have their final sizes only in the end, and at most this one together.
-    u64 last = fixups * (sizeof(BundleExit) + sizeof(u32)) + (pages + fixups) * sizeof(BundlePage) + 128;
+    u64 last = fixups * (sizeof(BundleExit) + sizeof(u32)) + pages * sizeof(BundlePage) + 128;
     last += ranges * sizeof(CodeRange) + originals;
     for (const u32 n : old_.shifts) last += n * sizeof(u32);
     u64 at = sizeof *made_ + channel::part_bytes(traces * sizeof(u32)) + sizeof(BundleHead);

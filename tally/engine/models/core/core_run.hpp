@@ -38,7 +38,7 @@ class CoreRun {
                                    : front_ - (is_of_vectors(instruction) ? window_ : lead_);
     if (core_.in_order()) return step_in_order(instruction, timing);
     follow_stack(instruction);
-    const bool adds = instruction.operation == Operation::fp_add;
+    const bool adds = core_.add_to_add != 0 && instruction.operation == Operation::fp_add;
     std::int32_t start =
         ready(instruction.sources, core_.shifts_keep_flags || instruction.operation != Operation::shift_by_register,
               adds ? added_ : 0);
@@ -188,7 +188,7 @@ class CoreRun {
       const SymbolicAddress& stored = store.at;
       if (stored.bytes == 0 || stored.base != at.base || stored.index != at.index || stored.form != at.form) continue;
       const std::uint32_t from = at.displacement - stored.displacement, back = 0 - from;
-      const bool begins_there = core_.renames == Renames::all && from == 0 && at.bytes >= 4 && at.bytes < stored.bytes;
+      const bool begins_there = core_.renames == Renames::all && from == 0 && at.bytes == 4 && stored.bytes == 8;
       if ((stored == at || begins_there) && i < core_.renamed_stores && renames(instruction))
         return {larger(store.ready, earliest_), Cause::forwarding};
       const bool is_inside = from < stored.bytes && from + at.bytes <= stored.bytes;

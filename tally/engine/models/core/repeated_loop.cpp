@@ -92,6 +92,7 @@ std::uint32_t overlapped(const CoreTable& core, const RepeatedLoop& loop, std::u
   const std::uint64_t share = missed * whole / loop.entries;
   const std::uint64_t gain =
       (saved(round, times.predicted) * (whole - share) + saved(round + restarted, times.mispredicted) * share) / whole;
+  if (gain == 0) return 0;
   if (gain < waited) return static_cast<std::uint32_t>(gain * CoreMark::all_overlaps / waited);
   const std::uint64_t more = (gain - waited) * missed;
   if (restart != nullptr) restart->ticks -= more < restart->ticks ? more : restart->ticks;

@@ -206,9 +206,9 @@ Result<void> Marker::check_program(const std::string& path) {
     return fail(
         Code::bad_usage,
         fmt::format("no function '{}' in {}, which loads no libraries", printable(target.text), searched_files()),
-        program.stripped ? stripped_hint(program.name)
-        : near.empty()   ? "`nm -C` lists the functions of a program"
-                         : "did you mean " + join(near, " or ") + "?");
+        !near.empty()      ? "did you mean " + join(near, " or ") + "?"
+        : program.stripped ? stripped_hint(program.name)
+                           : "`nm -C` lists the functions of a program");
   }
   return {};
 }
@@ -393,8 +393,8 @@ std::vector<std::string> Marker::missing() const {
     const auto near = similar_names(target);
     notes.push_back(
         fmt::format("no function '{}' in the code that was mapped: {}{}", printable(target.text), searched_files(),
-                    !files.empty() && files.front()->stripped ? "; " + stripped_hint(files.front()->name)
-                    : !near.empty()                           ? "; did you mean " + join(near, " or ") + "?"
+                    !near.empty()                               ? "; did you mean " + join(near, " or ") + "?"
+                    : !files.empty() && files.front()->stripped ? "; " + stripped_hint(files.front()->name)
                     : target.text.find(',') != std::string::npos && target.text.find('(') == std::string::npos
                         ? "; name one function with each --function"
                         : "; it may be inlined: `tally profile --inlines` lists inlined functions"));

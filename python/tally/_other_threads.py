@@ -1,19 +1,29 @@
 """The threads and processes that a part of a program starts, whose work its own thread does not count."""
 import dataclasses
+import os
 import resource
 import threading
 import time
 
 from ._counting import counting
-from ._results import Counts
+from ._results import Count, Counts
 
 _SPARE = 0.0005  # seconds of processor time: reading the clocks
 _SPARE_OF_THREAD = 0.002  # its start and end, outside its counted part
-_TRUSTS = ("exact", "counted", "modelled", "partial", "absent")
+_TRUSTS = ("exact", "counted", "modelled", "partial")
+_UNCOUNTED = Count("", None, "absent", reason="a thread that it started did not count it")
 
 
 def _others():
     return time.process_time() - time.thread_time()
+
+
+def _has_children():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 class OtherThreads:
@@ -38,6 +48,7 @@ class OtherThreads:
                 self._seconds += time.thread_time()
 
         threading.Thread._bootstrap_inner = count_thread
+        self._had_children = _has_children()
         self._children, self._before = resource.getrusage(resource.RUSAGE_CHILDREN), _others()
 
     def end(self):
@@ -48,8 +59,9 @@ class OtherThreads:
         if self._running:
             return "a thread that it started still runs"
         if self._uncounted > _SPARE + _SPARE_OF_THREAD * len(self._counts):
-            return "other threads worked meanwhile, which Python did not start"
-        if resource.getrusage(resource.RUSAGE_CHILDREN) != self._children:
+            return "threads that did not start in it worked meanwhile"
+        if resource.getrusage(resource.RUSAGE_CHILDREN) != self._children or (
+                _has_children() and not self._had_children):
             return "processes that it started are not counted"
         return ""
 
@@ -57,12 +69,13 @@ class OtherThreads:
         """Returns the counts with those of the threads, each without the cost of counting, by event."""
         added, why = [], self._why_partial()
         for count in counts.values():
-            parts = [count] + [thread[count.event] for thread in self._counts if count.event in thread]
-            trust = max((part.trust for part in parts), key=_TRUSTS.index)
-            if count.value is None or trust == "absent" or not (why or self._counts):
+            if count.value is None or not (why or self._counts):
                 added.append(count)
                 continue
-            value = sum(part.value for part in parts) - cost.get(count.event, 0) * (len(parts) - 1)
-            added.append(dataclasses.replace(count, value=value, trust="partial" if why else trust,
-                                             reason=why or count.reason))
+            parts = [count] + [thread.get(count.event, _UNCOUNTED) for thread in self._counts]
+            known = [part for part in parts if part.value is not None]
+            reason = why or next((part.reason for part in parts if part.trust in ("partial", "absent")), "")
+            trust = "partial" if reason else max((part.trust for part in known), key=_TRUSTS.index)
+            value = sum(part.value for part in known) - cost.get(count.event, 0) * (len(known) - 1)
+            added.append(dataclasses.replace(count, value=value, trust=trust, reason=reason or count.reason))
         return Counts(added, counts.returned)

@@ -7,6 +7,7 @@
 #include "tally/cli/commands.hpp"
 #include "tally/cli/stat_command.hpp"
 #include "tally/core/base/text.hpp"
+#include "tally/hardware/event/list.hpp"
 #include "tally/linux/files/terminal_width.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/gates.hpp"
@@ -95,9 +96,9 @@ void describe(Page& page, CompareOptions& options) {
 
 // Explains why two results differ, instead of comparing their counts.
 int explain(const CompareOptions& options) {
-  if (options.gates.any() || !options.by.empty() || !options.format.empty() || !options.output.empty() ||
-      !options.history.file.empty())
-    return report_error({Code::bad_usage, "--why cannot be combined with gates, --by, --format, -o and --history",
+  if (options.gates.any() || !options.events.empty() || !options.by.empty() || !options.format.empty() ||
+      !options.output.empty() || !options.history.file.empty())
+    return report_error({Code::bad_usage, "--why cannot be combined with gates, -e, --by, --format, -o and --history",
                          "compare the counts without --why", 0});
   std::vector<why::StoredRun> runs;
   for (const std::string& name : options.files) {
@@ -178,7 +179,12 @@ int run_compare(const std::vector<std::string>& arguments) {
   auto after = comparison::read_comparable(options.files[1]);
   if (!after) return report_error(after.error());
   std::vector<std::string> chosen;
-  if (!options.events.empty()) chosen = split(join(options.events, ","), ',');
+  for (const std::string& list : options.events) {
+    const auto items = event::split_list(list);
+    if (!items) return report_error(items.error());
+    for (const event::Item& item : *items)
+      chosen.push_back(item.modifiers.empty() ? item.text : item.text + ":" + item.modifiers);
+  }
   for (auto* const side : {&*before, &*after}) hide_host(side->environment, **format);
   output::pair_benchmarks(*before, *after);
   if (!options.force)

@@ -271,7 +271,7 @@ int profile(ProfileOptions& options) {
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.order); !there) return report_error(there.error());
-  const measure::StatOptions native{options.order, linux::Input::read_position(), options.runs};
+  measure::StatOptions native{options.order, linux::Input::read_position(), options.runs};
   if (options.runs > 1)
     if (const auto fits = why::check_repeat(native, *choice->backend); !fits) return report_error(fits.error());
   if (options.native) {
@@ -302,6 +302,7 @@ int profile(ProfileOptions& options) {
     if (const auto time = linux::process_started(process)) started[process] = *time;
   std::vector<why::ProfiledRun> others;
   auto stat = why::profile_runs(*choice->backend, native, code, others, *signals);
+  native.runs = 1;
   double kernel_share = 0;
   if (stat && options.native)
     kernel_share = why::add_native_cycles(code, *stat, native, machine, *signals, options.model.simulation);
@@ -358,7 +359,11 @@ int profile(ProfileOptions& options) {
   }
   if (options.inlines && format->inlined == output::InlineRepresentation::functions)
     made = output::with_inlined_functions(format->is_page ? output::with_jumped_functions(made) : made);
-  if (!others.empty()) why::mark_differences(made, std::move(others), style->whole_names);
+  if (!others.empty())
+    if (std::string line = why::mark_differences(made, std::move(others)); !line.empty()) {
+      made.stat.notices.push_back(line);
+      stat->notices.push_back(std::move(line));
+    }
   const bool has_parts = !made.parts.empty();
   std::string text = has_parts ? "" : format->write(made, *style);
   auto covered = format->is_coverage

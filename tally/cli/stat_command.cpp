@@ -319,7 +319,9 @@ int count(StatOptions& options) {
       return report_error(fits.error());
     choice->notices.emplace_back(why::native_notice);
     if (options.roofline && !options.regions.functions.empty())
-      choice->notices.emplace_back("and twice more, for the time of functions: with calls and natively, sampled");
+      choice->notices.emplace_back(
+          "the program runs twice more for the times of functions: under the engine, with calls, and natively, "
+          "sampled");
   }
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
@@ -363,9 +365,12 @@ int count(StatOptions& options) {
     stat->roofline = roofline::program_roofline(*stat, has_native ? roofline::native_time(*stat) : std::nullopt,
                                                 *std::move(ceilings));
   if (has_regions) roofline::add_native(*stat, native_runs, options.stat.metrics);
-  if (stat && stat->roofline && has_native && !options.regions.functions.empty())
-    roofline::add_function_times(*stat->roofline, windows::listed_functions(options.regions.functions),
-                                 why::run_with_calls(options.stat, *signals), why::sampled_run(options.stat, *signals));
+  if (stat && stat->roofline && has_native && !options.regions.functions.empty()) {
+    const auto counted = why::run_with_calls(options.stat, *signals);
+    const auto sampled = counted ? why::sampled_run(options.stat, *signals) : fail(counted.error());
+    roofline::add_function_times(*stat->roofline, windows::listed_functions(options.regions.functions), counted,
+                                 sampled);
+  }
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);

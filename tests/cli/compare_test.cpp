@@ -87,7 +87,7 @@ TEST_F(Compare, compares_chosen_events) {
   };
   EXPECT_EQ(events({}), (std::vector<std::string>{"instructions:u", "loads:u"}));
   EXPECT_EQ(events({"-e", "loads"}), (std::vector<std::string>{"loads:u"}));
-  EXPECT_EQ(events({"-e", "loads:u,instructions"}), (std::vector<std::string>{"loads:u", "instructions:u"}));
+  EXPECT_EQ(events({"-e", "loads:u, instructions"}), (std::vector<std::string>{"loads:u", "instructions:u"}));
   const TemporaryFile one("one.json", stored(1000));
   const Finished missing = tally({"compare", one.path(), more.path(), "-e", "loads"});
   EXPECT_EQ(missing.code(), 2);
@@ -97,6 +97,7 @@ TEST_F(Compare, compares_chosen_events) {
   EXPECT_EQ(other.code(), 2);
   EXPECT_TRUE(holds(other.err, "the event is not in -e")) << other.err;
   EXPECT_EQ(chosen({"-e", "loads", "--fail-above", "loads=1%"}).code(), 1);
+  EXPECT_EQ(chosen({"-e", "loads", "--fail-above", "loads:u=1%"}).code(), 1);
 }
 
 TEST_F(Compare, says_that_programs_have_different_names_and_refuses_their_gates) {

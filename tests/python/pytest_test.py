@@ -67,6 +67,12 @@ def test_process(tally):
     with tally:
         subprocess.run(["true"], check=True)
 
+def test_child(tally):
+    with tally:
+        child = subprocess.Popen(["sleep", "60"])
+    child.kill()
+    child.wait()
+
 def test_left(tally):
     go = threading.Event()
     with tally:
@@ -179,7 +185,8 @@ class WithEngine(Plugin):
             self.assertEqual(tests[test]["trust"], "exact", tests)
             self.assertGreater(tests[test]["value"], 0.99 * times * rounds)
             self.assertLess(tests[test]["value"], 1.5 * times * rounds + 1_000_000)
-        self.assertIn("test_process: test_process is partial: processes that it started are not counted", output)
+        for test in ("test_process", "test_child"):
+            self.assertIn(f"{test}: {test} is partial: processes that it started are not counted", output)
         self.assertIn("test_left: test_left is partial: a thread that it started still runs", output)
 
     def test_passes_without_a_change(self):

@@ -10,6 +10,7 @@
 #include "tally/core/base/text.hpp"
 #include "tally/core/count/event_name.hpp"
 #include "tally/core/count/metric.hpp"
+#include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/comparison.hpp"
 #include "tally/output/analysis/comparison_profiles.hpp"
 #include "tally/output/analysis/growth.hpp"
@@ -195,7 +196,10 @@ std::vector<const ComparedCount*> limited_rows(const Gate& gate, const Compariso
 }
 
 Result<void> evaluate_one(const Gate& gate, const Comparison& comparison, std::vector<GateResult>& results) {
-  if (auto event = check_event(gate, names_of(comparison, &ComparedCount::event), "both results"); !event) return event;
+  if (auto event = check_event(gate, names_of(comparison, &ComparedCount::event),
+                               comparison.chosen.empty() ? "both results" : "-e");
+      !event)
+    return event;
   const auto row = std::find_if(comparison.counts.begin(), comparison.counts.end(),
                                 [&](const ComparedCount& count) { return is_event(count.event, gate.event); });
   if (auto suits = check_unit(gate, is_time(*row)); !suits) return suits;
@@ -300,8 +304,6 @@ Result<std::vector<GateResult>> evaluate(const std::vector<Gate>& gates, const C
 Result<JudgedComparison> compare_and_judge(const Comparable& before, const Comparable& after,
                                            const std::vector<Gate>& gates, bool forced,
                                            const std::vector<std::string>& chosen) {
-  for (const Gate& limit : gates)
-    if (const auto event = check_event(limit, chosen, "-e"); !chosen.empty() && !event) return fail(event.error());
   auto comparison = compare(before, after, forced, chosen);
   if (!comparison) return fail(comparison.error());
   JudgedComparison judged{.comparison = *std::move(comparison), .gates = {}, .provenance = {}};

@@ -4,56 +4,55 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "tally/core/base/text.hpp"
 #include "tally/output/analysis/profile_names.hpp"
-#include "tally/output/analysis/whole_functions.hpp"
+#include "tally/output/analysis/profile_sums.hpp"
 
 namespace tally::output {
 namespace {
 
 using CountsOfRuns = std::map<FunctionId, std::vector<std::int64_t>>;
 
-/// The functions of a profile by the names of `whole`, which is that profile or one of whole functions.
-CountsOfRuns counts_of(const result::Profile& whole) {
-  const std::vector<FunctionId> ids = function_ids(whole);
-  const std::size_t events = whole.event_count();
+CountsOfRuns counts_of(const result::Profile& profile) {
+  const std::vector<FunctionId> ids = function_ids(profile);
   CountsOfRuns counts;
-  for (std::size_t i = 0; i < whole.rows.size(); ++i) {
-    std::vector<std::int64_t>& sums = counts[ids[whole.rows[i].function]];
-    sums.resize(events);
-    for (std::size_t e = 0; e < events; ++e) sums[e] += whole.count(i, e);
+  for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
+    std::vector<std::int64_t>& sums = counts[ids[sum.function]];
+    sums.resize(profile.event_count());
+    for (std::size_t e = 0; e < sums.size(); ++e) sums[e] += sum.counts[e];
   }
   return counts;
 }
 
 }  // namespace
 
-void add_spread(result::Profile& profile, const std::vector<result::Profile>& others, bool whole_names) {
+std::set<std::string> add_spread(result::Profile& profile, const std::vector<result::Profile>& others) {
   profile.runs = 1 + others.size();
-  const WholeFunctions whole(profile);
-  const CountsOfRuns own = counts_of(whole_names ? profile : whole.get());
+  const CountsOfRuns own = counts_of(profile);
   CountsOfRuns least = own, most = own;
+  std::set<std::string> elsewhere;
   for (const result::Profile& other : others) {
-    const WholeFunctions whole_of_other(other);
-    const CountsOfRuns counts = counts_of(whole_names ? other : whole_of_other.get());
+    const CountsOfRuns counts = counts_of(other);
     for (const auto& [id, sums] : own) {
+      if (id.first == result::kernel_code) continue;  // of a native run, as the events that `other` lacks
       const auto counted = counts.find(id);
-      for (std::size_t e = 0; e < sums.size(); ++e) {
-        const std::int64_t count = counted == counts.end() || e >= counted->second.size() ? 0 : counted->second[e];
+      for (std::size_t e = 0; e < std::min(sums.size(), other.event_count()); ++e) {
+        const std::int64_t count = counted == counts.end() ? 0 : counted->second[e];
         least[id][e] = std::min(least[id][e], count);
         most[id][e] = std::max(most[id][e], count);
       }
     }
+    for (const auto& [id, sums] : counts)
+      if (!own.contains(id)) elsewhere.insert(id.second);
   }
-  const std::vector<FunctionId> ids = function_ids(whole_names ? profile : whole.get());
+  const std::vector<FunctionId> ids = function_ids(profile);
   for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
-    const FunctionId& id = ids[whole_names ? f : whole.index_of(f)];
-    if (least[id] == most[id]) continue;
-    profile.functions[f].least = least[id];
-    profile.functions[f].most = most[id];
+    if (least[ids[f]] == most[ids[f]]) continue;
+    profile.functions[f].least = least[ids[f]];
+    profile.functions[f].most = most[ids[f]];
   }
+  return elsewhere;
 }
 
 std::string spread_text(const result::ProfileFunction& function, std::size_t event) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,10 @@
 
 namespace tally::output {
 
-/// Sets the lowest and highest counts of the functions that differ in other runs of the program, together with those of
-/// their clones, unless `whole_names`. Others of the same name and file are added to them.
-void add_spread(result::Profile& profile, const std::vector<result::Profile>& others, bool whole_names);
+/// Sets the lowest and highest counts of the functions that differ in other runs of the program. Others of the same
+/// name and file are added to them. Events that other runs lack, and the kernel, do not differ. Returns the functions
+/// that only other runs executed.
+std::set<std::string> add_spread(result::Profile& profile, const std::vector<result::Profile>& others);
 
 /// "+20 %": how much more the highest count of an event is than the lowest; empty if runs do not differ.
 std::string spread_text(const result::ProfileFunction& function, std::size_t event);

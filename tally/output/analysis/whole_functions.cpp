@@ -137,6 +137,26 @@ class FunctionClones {
   std::map<std::tuple<std::uint32_t, std::string, std::string>, std::uint32_t> by_clone_;
 };
 
+// The lowest and highest counts in several runs: sums of those of the clones.
+void add_spreads(const Profile& profile, const std::vector<std::uint32_t>& indices, Profile& whole) {
+  if (profile.runs < 2) return;
+  for (ProfileFunction& function : whole.functions) function.least = function.most = {};
+  for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
+    const ProfileFunction& part = profile.functions[sum.function];
+    ProfileFunction& function = whole.functions[indices[sum.function]];
+    const auto& least = part.least.empty() ? sum.counts : part.least;
+    const auto& most = part.most.empty() ? sum.counts : part.most;
+    function.least.resize(sum.counts.size());
+    function.most.resize(sum.counts.size());
+    for (std::size_t e = 0; e < sum.counts.size(); ++e) {
+      function.least[e] += least[e];
+      function.most[e] += most[e];
+    }
+  }
+  for (ProfileFunction& function : whole.functions)
+    if (function.least == function.most) function.least = function.most = {};
+}
+
 }  // namespace
 
 WholeFunctions::WholeFunctions(const Profile& profile) : profile_(profile) {
@@ -152,6 +172,7 @@ WholeFunctions::WholeFunctions(const Profile& profile) : profile_(profile) {
     for (const std::uint32_t f : all) indices_[f] = static_cast<std::uint32_t>(copy_->functions.size());
     copy_->functions.push_back(clones.joined(all));
   }
+  add_spreads(profile, indices_, *copy_);
   for (result::ProfileRow& row : copy_->rows) row.function = indices_[row.function];
   for (result::ProfileInline& profile_inline : copy_->inlines)
     profile_inline.function = indices_[profile_inline.function];
@@ -168,7 +189,8 @@ std::map<std::uint32_t, std::uint32_t> functions_called(const Profile& profile, 
   std::map<std::uint32_t, std::uint32_t> exactly, called;
   for (std::uint32_t f = 0; f < profile.functions.size(); ++f) {
     const std::uint32_t index = whole.index_of(f);
-    if (profile.functions[f].name == name || printed[index] == name) exactly.emplace(f, index);
+    if (profile.functions[f].name == name || whole.get().functions[index].name == name || printed[index] == name)
+      exactly.emplace(f, index);
     if (is_called(profile.functions[f].name, name) || profile.functions[f].linker_name == name)
       called.emplace(f, index);
   }

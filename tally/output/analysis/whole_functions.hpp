@@ -15,8 +15,9 @@ namespace tally::output {
 
 /// A profile whose functions contain their clones (core/base/clone_name.hpp), per file of code: by
 /// ProfileFunction::clone_of; in results without it by their names and source files. A function whose name has several
-/// meanings keeps its own rows. Entries are those of the function and its copies. Refers to the profile itself if it
-/// has no clones, else to a copy. The profile must outlive it. Cost: proportional to the profile.
+/// meanings keeps its own rows. Entries are those of the function and its copies; lowest and highest counts of several
+/// runs are sums of those of its clones. Refers to the profile itself if it has no clones, else to a copy. The profile
+/// must outlive it. Cost: proportional to the profile.
 class WholeFunctions {
  public:
   explicit WholeFunctions(const result::Profile& profile);

@@ -81,6 +81,24 @@ TEST(WholeFunctions, of_results_of_other_tools_have_names_and_source_files) {
             (WholeRows{"f 10 0", "f 10 0", "f 10 0"}));
 }
 
+TEST(WholeFunctions, names_choose_clones) {
+  const result::Profile profile = profile_of_functions(
+      {{.name = "f(int)", .address = 1}, {.name = "f(int) [clone .cold]", .address = 2, .clone_of = 1}});
+  EXPECT_EQ(functions_called(profile, "f(int)").size(), 2u);
+  EXPECT_EQ(functions_called(profile, "f(int) [clone .cold]").size(), 1u);
+}
+
+TEST(WholeFunctions, spread_with_their_clones) {
+  result::Profile profile =
+      profile_of_functions({{.name = "f", .address = 1}, {.name = "f.cold", .address = 2, .clone_of = 1}});
+  profile.runs = 2;
+  profile.functions[1].least = {8};
+  profile.functions[1].most = {12};
+  const WholeFunctions whole(profile);
+  EXPECT_EQ(whole.get().functions.at(0).least, std::vector<std::int64_t>{18});
+  EXPECT_EQ(whole.get().functions.at(0).most, std::vector<std::int64_t>{22});
+}
+
 TEST(WholeFunctions, rows_and_calls_refer_to_them) {
   result::Profile profile = profile_of_functions(
       {{.name = "f.cold", .address = 2, .clone_of = 4}, {.name = "g", .address = 3}, {.name = "f", .address = 4}});

@@ -50,11 +50,13 @@ class Annotation {
  public:
   Annotation(const result::Profile& profile, std::string_view name) : profile_(profile), name_(name) {
     const auto called = functions_called(profile, name);
+    const WholeFunctions whole(profile);
     for (std::size_t i = 0; i < profile.rows.size(); ++i) {
       const result::ProfileRow& row = profile.rows[i];
       const auto function = called.find(row.function);
       if (function != called.end() && profile.event_count() > 0)
-        sums_.try_emplace(function->second, row.function, 0).first->second.second += profile.count(i, 0);
+        sums_.try_emplace(function->second, whole.get().functions[function->second].name, 0).first->second.second +=
+            profile.count(i, 0);
       if (function == called.end() && !(row.source != 0 && is_source(profile.sources[row.source], name))) continue;
       found_ = true;
       if (row.line == 0) continue;
@@ -83,16 +85,21 @@ class Annotation {
   std::string several_text(std::size_t terminal) const {
     constexpr std::size_t most = 8;
     if (sums_.size() < 2) return "";
-    std::vector<std::pair<std::int64_t, std::uint32_t>> sums;
-    for (const auto& [whole, sum] : sums_) sums.emplace_back(sum.second, sum.first);
+    std::vector<std::pair<std::int64_t, std::string>> sums;
+    std::set<std::string> names;
+    for (const auto& [whole, sum] : sums_) {
+      sums.emplace_back(sum.second, sum.first);
+      names.insert(sum.first);
+    }
     std::sort(sums.rbegin(), sums.rend());
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < std::min(sums.size(), most); ++i)
-      texts.push_back(printable(profile_.functions[sums[i].second].name) + " " + thousands(sums[i].first));
+      texts.push_back(printable(sums[i].second) + " " + thousands(sums[i].first));
     if (sums.size() > most) texts.push_back(fmt::format("{} more", sums.size() - most));
     return wrapped_lines(
-        fmt::format("sums of {} functions, {}: {}; --annotate with one of these names shows it alone\n\n", sums.size(),
-                    profile_.stat.events.front().total.name.text(), join(texts, ", ")),
+        fmt::format("sums of {} functions, {}: {}{}\n\n", sums.size(), profile_.stat.events.front().total.name.text(),
+                    join(texts, ", "),
+                    names.size() == sums.size() ? "; --annotate with one of these names shows it alone" : ""),
         terminal);
   }
 
@@ -134,9 +141,9 @@ class Annotation {
   const result::Profile& profile_;
   std::string name_;
   bool found_ = false;
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::int64_t>> sums_;  // of whole functions: one of it, first event
-  std::map<std::uint32_t, LineRows> files_;                               // by the index of the source file
-  std::map<std::uint32_t, std::uint32_t> objects_;                        // an object that each source file is part of
+  std::map<std::uint32_t, std::pair<std::string, std::int64_t>> sums_;  // of whole functions: name, first event
+  std::map<std::uint32_t, LineRows> files_;                             // by the index of the source file
+  std::map<std::uint32_t, std::uint32_t> objects_;                      // an object that each source file is part of
 };
 
 }  // namespace

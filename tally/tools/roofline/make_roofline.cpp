@@ -24,6 +24,8 @@ using Programs = std::vector<result::ProgramRegions>;
 using Regions = std::vector<const RegionResult*>;
 
 constexpr std::int64_t line_bytes = 64;
+constexpr const char* in_several_processes =
+    "several processes have this region, and may have been in it at the same time";
 
 std::optional<std::size_t> index_of(const result::Stat& stat, std::string_view event) {
   const auto row = std::find_if(stat.events.begin(), stat.events.end(),
@@ -299,7 +301,7 @@ void add_points(result::Roofline& roofline, const Programs& counted, const Progr
     if (point.trust == Trust::absent)
       point.reason = "its operations or bytes were not counted";
     else if (all.size() > 1 || times.size() > 1)
-      point.reason = "several processes have this region, and may have been in it at the same time";
+      point.reason = in_several_processes;
     else if (!point.seconds)
       point.reason =
           "only functions and regions that libtally marks have a native time, where perf_event_open is allowed";
@@ -385,10 +387,11 @@ void add_function_times(result::Roofline& roofline, const std::vector<std::strin
     samples.emplace(*sampled);
   }
   for (result::RooflinePoint& point : roofline.points) {
-    if (point.kind != "region" || std::find(functions.begin(), functions.end(), point.name) == functions.end())
+    if (point.kind != "region" || point.seconds ||
+        std::find(functions.begin(), functions.end(), point.name) == functions.end())
       continue;
     point.kind = "function";
-    if (point.trust == Trust::absent) continue;
+    if (point.trust == Trust::absent || point.reason == in_several_processes) continue;
     if (why.empty())
       set_time(point, sampled_seconds(roofline, samples->get()), counts->get(), samples->get());
     else

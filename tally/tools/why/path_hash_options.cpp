@@ -78,10 +78,7 @@ void describe_differences(result::Stat& stat, const backend::Order& order) {
   if (!read.empty()) causes.push_back("the program read: " + join(read, "; "));
   if (causes.empty())
     causes.emplace_back(
-        std::any_of(stat.runs.begin(), stat.runs.end(),
-                    [](const result::Run& run) { return run.thread_count > 1 || run.process_count > 1; })
-            ? "its threads or processes take turns in another order in each run"
-            : "nothing that the program read explains it");
+        "no recorded source explains it: perhaps a file that it read, or the order of its threads or processes");
   stat.notices.push_back(
       fmt::format("the runs differ, and {}. Two results of `tally stat --path-hash -o FILE.json` and `tally compare "
                   "--why` show where they part",

@@ -40,7 +40,10 @@ class WindowRows {
     constexpr std::size_t block_bytes = 1 << 16;
     if (text_.size() >= block_bytes || Clock::now() - flushed_ >= longest_wait) flush();
   }
-  bool reader_left() const { return !written_ && written_.error().os_errno == EPIPE; }
+  bool reader_left() const {
+    const std::lock_guard lock(mutex_);
+    return !written_ && written_.error().os_errno == EPIPE;
+  }
   /// As WindowWriter::describe().
   std::string describe(const result::WindowsHead& head) const { return writer_->describe(head); }
   /// `head`: as at the end. Errors: cannot_write, from linux::Output.
@@ -81,7 +84,7 @@ class WindowRows {
   bool begun_ = false;
   bool has_fallback_;  // rows that cannot be written go to standard error
   Result<void> written_ = {};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any ended_;
   std::jthread idle_;  // the last member: it uses the others
 };

@@ -98,8 +98,7 @@ bool CommandRun::wanted() const {
 int CommandRun::patience_ms(const Schedule* schedule) const {
   int patience = INT_MAX;
   // Then take() starts the witness of signals.
-  const Nanoseconds witness_at = program_->started().time + linux::Signals::witness_after;
-  if (!left_.ended && witness_at > linux::now()) patience = milliseconds_until(witness_at);
+  if (const auto at = order_.conditions.signals->witness_at(); at && !left_.ended) patience = milliseconds_until(*at);
   if (left_.ended && !order_.conditions.wait_all) patience = milliseconds_until(ended_at_.time + grace);
   if (schedule && schedule->next()) patience = std::min(patience, milliseconds_until(*schedule->next()));
   return patience == INT_MAX ? -1 : patience;

@@ -47,7 +47,7 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
     const linux::Exit exit = linux::exit_of(outcome.wait_status);
     run.exit_code = exit.code;
     run.signal = exit.signal;
-    if (exit.signal && exit.signal == interrupted_by && exit.signal == SIGINT) run.complete = false;
+    if (exit.signal == SIGINT && interrupted_by == SIGINT) run.complete = false;
   }
   run.counts = std::move(outcome.counts);
   run.intervals = std::move(outcome.intervals);

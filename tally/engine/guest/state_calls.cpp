@@ -37,13 +37,13 @@ bool names_new_file(u64 metadata) {
   return get(&file, metadata, sizeof file) == 0 && is_new_file(file);
 }
 
-/// fstat by stdio, for the size of a buffer: the call's function returns to the same library. The standard streams
-/// were opened just before the run.
+/// Not fstat by stdio, for the size of a buffer, which is before it in the C library. The standard streams were opened
+/// just before the run.
 bool describes_new_file(const Thread* t, u64 descriptor, u64 metadata) {
   constexpr u64 library_bytes = u64{1} << 20, standard_streams = 3;
   u64 caller = 0;
   if (descriptor < standard_streams || get(&caller, t->gpr[rsp], sizeof caller) != 0) return false;
-  return caller - t->pc + library_bytes >= 2 * library_bytes && names_new_file(metadata);
+  return t->pc - caller >= library_bytes && names_new_file(metadata);
 }
 
 bool names_new_file_with_statx(u64 metadata) {
@@ -163,7 +163,6 @@ bool returns_state(const Thread* t, s64 result) {
     // Random bytes that only read(2) and its variants have from a fixed seed.
     case SYS_sendfile: return result > 0 && is_random_device(g[rsi]);
     case SYS_splice:
-    case SYS_tee:
     case SYS_copy_file_range: return result > 0 && is_random_device(g[rdi]);
     default: return false;
   }

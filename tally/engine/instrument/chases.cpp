@@ -250,8 +250,9 @@ bool decides(const Instruction& in, const CoreInstruction& access) {
   bool has_returned = false;
   for (u32 left = most; left > 0; --left) {
     if (next.kind == Kind::ret) return value.is_result();
-    if (next.kind == Kind::call && value.is_passed()) return true;
-    if (next.kind == Kind::jump_indirect || next.kind == Kind::call_indirect) return value.decides(core_code(next));
+    if (next.kind == Kind::jump_indirect) return value.decides(core_code(next));
+    if (next.kind == Kind::call_indirect && value.decides(core_code(next))) return true;
+    if ((next.kind == Kind::call || next.kind == Kind::call_indirect) && value.is_passed()) return true;
     const bool goes_back = next.kind == Kind::jcc && next.target() <= next.pc;
     const u64 pc = goes_back || next.kind == Kind::jump ? next.target() : next.next();
     bool readable = false;
@@ -270,8 +271,8 @@ Reuse reuse_of(const Instruction& in) {
   const CoreInstruction access = core_code(in);
   if (access.memory == 0 || (general_in(access.address) & ~stack_pointer) == 0) return Reuse::none;
   const Reuse reuse = reuse_in_loop(in, access);
-  return reuse == Reuse::none && access.memory == CoreInstruction::loads && decides(in, access) ? Reuse::deciding
-                                                                                                : reuse;
+  const bool is_load = access.memory == CoreInstruction::loads || in.kind == Kind::call_indirect;
+  return reuse == Reuse::none && is_load && decides(in, access) ? Reuse::deciding : reuse;
 }
 
 }  // namespace tally::engine::instrument

@@ -12,8 +12,8 @@ namespace tally::linux {
 namespace {
 
 // A launcher that runs in another one's job sets its own variable; the more specific ones come first.
-constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
-constexpr const char* slurm_variable = "SLURM_PROCID";
+constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                          "SLURM_PROCID"};
 
 std::optional<std::int32_t> rank_in(std::span<const char* const> variables) {
   for (const char* name : variables) {
@@ -27,12 +27,9 @@ std::optional<std::int32_t> rank_in(std::span<const char* const> variables) {
 
 }  // namespace
 
-std::optional<std::int32_t> mpi_rank() {
-  const auto rank = rank_in(rank_variables);
-  return rank ? rank : rank_in({&slurm_variable, 1});
-}
+std::optional<std::int32_t> mpi_rank() { return rank_in(rank_variables); }
 
-bool is_started_by_mpi() { return rank_in(rank_variables).has_value(); }
+bool is_started_by_mpi() { return rank_in(std::span(rank_variables).first(4)).has_value(); }
 
 std::string name_of_process(std::string_view pattern, std::int64_t pid) {
   std::string name;

@@ -70,7 +70,8 @@ std::string children_left_out(const std::vector<pid_t>& processes) {
     for (const pid_t thread : threads_of(process)) {
       for (std::string& word : split(content(fmt::format("/proc/{}/task/{}/children", process, thread)), ' ')) {
         const auto child = parse_integer(word);
-        if (child && std::find(processes.begin(), processes.end(), *child) == processes.end())
+        if (child && is_process_alive(static_cast<pid_t>(*child)) &&
+            std::find(processes.begin(), processes.end(), *child) == processes.end())
           left_out.push_back(std::move(word));
       }
     }

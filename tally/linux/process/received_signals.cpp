@@ -114,7 +114,7 @@ pid_t Signals::program_group() const { return group_ != 0 ? group_ : getpgrp(); 
 
 bool Signals::reached_group(const signalfd_siginfo& signal, pid_t program) {
   const int number = static_cast<int>(signal.ssi_signo);
-  const bool waits = is_ending(number) && signal.ssi_code <= 0;
+  const bool waits = signal.ssi_code <= 0 && number != SIGCONT && static_cast<pid_t>(signal.ssi_pid) != program;
   // A rank's signals come through the process that it left.
   const pid_t sender = group_ != 0 ? 0 : static_cast<pid_t>(signal.ssi_pid);
   const Nanoseconds time = now();
@@ -148,15 +148,15 @@ Signals::Taken Signals::take(pid_t program) {
   const int number = static_cast<int>(signal.ssi_signo);
   if (number == SIGCHLD) return Taken::child;
 
-  forward(signal, program);
+  const Nanoseconds time = now();
+  forward(signal, program);  // may wait
   if (!is_ending(number)) return Taken::forwarded;
   if (!interrupted_by_ || interrupted_by_ == SIGHUP) interrupted_by_ = number;
-  const Nanoseconds time = now();
   if (number == SIGHUP) return Taken::interrupted;
   if (number == SIGTERM) {
     const Nanoseconds since = time - asked_at_;
     const bool is_first = asked_at_.count() == 0 || since > asked_again;
-    if (is_first) asked_at_ = time;
+    if (is_first) asked_at_ = now();
     return !is_first && since >= same_signal ? Taken::give_up : Taken::interrupted;
   }
   // A program may handle one Ctrl-C, or two; a user who presses it more often wants to stop.

@@ -38,10 +38,6 @@ class Signals {
     give_up,      ///< SIGINT or SIGQUIT three times within two seconds, or SIGTERM again within ten: stop waiting
   };
 
-  /// Signals to the process group within this time after the fork may reach the program twice: most programs that run
-  /// for less need no witness (SignalWitness), which take() starts later.
-  static constexpr Nanoseconds witness_after = std::chrono::milliseconds(20);
-
   /// A rank of an MPI job continues in another process (leave_group_of_rank()). Errors: cannot_measure if the kernel
   /// refuses a signalfd.
   static Result<Signals> watch();
@@ -67,6 +63,11 @@ class Signals {
   /// the terminal, those that the program sent itself, and those to the process group or to each process of a control
   /// group have reached the program already. After SIGTSTP this process stops.
   Taken take(pid_t program);
+
+  /// When take() can start the witness of signals; nothing: it has.
+  std::optional<Nanoseconds> witness_at() const {
+    return witness_ ? std::nullopt : std::optional(forked_at_ + witness_after);
+  }
 
   /// Takes all pending signals without forwarding them. After the program was reaped, this finds the terminal's Ctrl-C
   /// that ended it: the kernel reaps no process while it still delivers a signal to that process's group.
@@ -95,6 +96,10 @@ class Signals {
   void restore_in_child() const noexcept;
 
  private:
+  /// Signals to the process group within this time after the fork may reach the program twice: most programs that run
+  /// for less need no witness (SignalWitness).
+  static constexpr Nanoseconds witness_after = std::chrono::milliseconds(20);
+
   Signals() = default;
 
   void forward(const signalfd_siginfo& signal, pid_t program);

@@ -44,9 +44,10 @@ void rename_this(std::size_t length) {
   setpgid(0, group);
   rename_this(length);
   // Keeps no pipe or file of tally's open.
-  if (syscall(SYS_close_range, channel + 1, ~0U, 0) != 0 || syscall(SYS_close_range, 0, channel - 1, 0) != 0 ||
-      chdir("/") != 0)
-    _exit(1);
+  if (syscall(SYS_close_range, channel + 1, ~0U, 0) != 0 || syscall(SYS_close_range, 0, channel - 1, 0) != 0)
+    for (int file = 0, end = static_cast<int>(sysconf(_SC_OPEN_MAX)); file < end; ++file)  // before Linux 5.9
+      if (file != channel) close(file);
+  if (chdir("/") != 0) _exit(1);
   Question question;
   while (recv(channel, &question, sizeof question, 0) == static_cast<ssize_t>(sizeof question)) {
     sigset_t only;

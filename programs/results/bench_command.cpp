@@ -267,8 +267,8 @@ int run_bench(const std::vector<std::string>& arguments) {
   for (const Benchmark& benchmark : *suite)
     if (const auto notes = unknown_functions(benchmark, options.run); !notes.empty()) say(notes);
   if (const auto made = linux::make_folder(options.run.output); !made) return report_error(made.error());
-  std::vector<linux::Descriptor> locks;  // until the end
-  for (const std::string& folder : {options.run.baseline, options.run.output}) {
+  std::vector<linux::Descriptor> locks;  // until the end; a call that waits, for its output, holds none
+  for (const std::string& folder : {options.run.output, options.run.baseline}) {
     auto locked = folder.empty() ? linux::Descriptor() : lock_results(folder, folder == options.run.output);
     if (!locked) return report_error(locked.error());
     locks.push_back(*std::move(locked));
@@ -301,11 +301,11 @@ int run_bench(const std::vector<std::string>& arguments) {
   const int written = options.comment.empty() ? exit_ok : write_text(options.comment, bench_comment(outcomes, missing));
   int code = exit_code_of(outcomes);
   if (code == exit_ok && !missing.empty()) code = comparison::undecided_exit_code(options.run.undecided);
+  if (code != exit_no && written != exit_ok) code = written;
   const int printed =
       print(options.format == "json" ? bench_json(outcomes, missing, code)
                                      : bench_table(outcomes, missing, linux::terminal_columns(linux::Stream::output)));
-  if (code == exit_no) return code;
-  return printed != exit_ok ? printed : written != exit_ok ? written : code;
+  return code == exit_no || printed == exit_ok ? code : printed;
 }
 
 }  // namespace tally::results

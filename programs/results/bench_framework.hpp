@@ -57,7 +57,7 @@ struct Framework {
   std::string_view clock = "counted";             ///< for --clock, unless the suite has one; empty: the default
   std::int64_t own_processes = 0;                 ///< the most that the framework starts, of one thread each
   std::vector<OwnSource> own_sources = {};
-  int attempts = 1;  ///< at a run that timed_loop() accepts: the clock may choose equal iterations for two benchmarks
+  std::string_view ambiguous = {};    ///< an error of timed_loop(): the clock chose equal iterations for two benchmarks
   bool measures_differences = false;  ///< a count is the difference between runs: read_report(), no timed_loop()
 
   virtual ~Framework() = default;

@@ -33,10 +33,17 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
           if (!limit || !is_limited(series, *limit)) continue;
           is_shown = false;
           const auto value = [&](double level) { return value_text(static_cast<std::int64_t>(level), series.unit); };
+          const auto row = [&](std::optional<double> before, double after) {
+            return output::ComparedCount{.event = series.event,
+                                         .unit = series.unit,
+                                         .before = before,
+                                         .after = after,
+                                         .trust = std::string(name(series.values.back().count->trust))};
+          };
           const auto growth = growth_of(series, limit->results);
           if (!growth) {
             const auto first = static_cast<double>(series.values.back().count->value.value_or(0));
-            outcome.rows.push_back({series.event, {}, value(first), {}, limit->text, "new"});
+            outcome.rows.push_back({series.event, {}, value(first), {}, limit->text, "new", row({}, first)});
             texts.push_back(fmt::format("{}: the first result with these settings in the history", series.event));
             continue;
           }
@@ -48,7 +55,8 @@ void add_growth(std::vector<BenchOutcome>& outcomes, const result::History& hist
                                   is_undecided ? "undecided"
                                   : !is_above  ? "passed"
                                   : is_hard    ? "failed"
-                                               : "warning"});
+                                               : "warning",
+                                  row(growth->before, growth->after)});
           outcome.growth_decides |= is_above || is_undecided;
           if (is_undecided) {
             texts.push_back(

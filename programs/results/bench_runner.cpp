@@ -341,13 +341,13 @@ class Runner {
                             : fail(Code::not_found, "");
     const LoopIterations iterations = before ? iterations_of(*before) : LoopIterations();
     for (std::size_t i = 0; kept && !*kept && i < options->size(); ++i) {
-      int attempts = benchmark.framework->attempts;
+      int attempts = 5;
       do {
         auto stat = by_difference ? count_differences(benchmark, iterations, run_length) : run(options->at(i), {});
         if (!counted || !outcome.has_run) return counted;
         kept = !stat ? fail(stat.error()) : by_difference ? Result<bool>(true) : keep_loop(*stat, benchmark, report);
         if (kept && *kept) loop = *std::move(stat);
-      } while (!kept && --attempts > 0);
+      } while (!kept && kept.error().message == benchmark.framework->ambiguous && --attempts > 0);
     }
     if (loop) return {};
     const Error why =
@@ -405,6 +405,7 @@ class Runner {
   Row row_of(const output::Measure& measure) const {
     output::ComparedCount count = output::empty_row(measure);
     count.after = measure.value;
+    count.trust = tally::name(measure.trust);
     return {.event = name_of(count),
             .before = "-",
             .after = output::count_text(count.after, count),
@@ -469,9 +470,9 @@ class Runner {
       const std::string limit = text.substr(text.rfind('=') + 1);
       const bool warns = result.state == output::GateResult::State::failed && !result.gate.is_hard;
       const std::string verdict(warns ? "warning" : output::name(result.state));
-      const output::ComparedCount* const count = result.count != nullptr ? result.count : result.unchanged.get();
-      outcome.rows.push_back(count != nullptr ? row_of(*count, limit, verdict)
-                                              : Row{text.substr(0, text.rfind('=')), "", "", "", limit, verdict});
+      outcome.rows.push_back(result.count != nullptr
+                                 ? row_of(*result.count, limit, verdict)
+                                 : Row{text.substr(0, text.rfind('=')), "", "", "", limit, verdict});
     }
     if (judged->gates.empty() && !judged->comparison.counts.empty()) {
       const output::ComparedCount& first = judged->comparison.counts.front();

@@ -70,7 +70,7 @@ class Catch2 : public Framework {
     name = "catch2";
     clock = "real";
     own_sources = {{"clock"}};
-    attempts = 5;
+    ambiguous = "the test case has several benchmarks, which tally cannot distinguish";
   }
   std::vector<std::string> list_arguments() const override { return sample_arguments(""); }
   std::vector<std::string> benchmarks_in(const std::string& output) const override {
@@ -122,8 +122,7 @@ class Catch2 : public Framework {
     }
     if (loops.size() == 1) return loops.front();
     if (reported.size() < 2) return TimedLoop{};
-    return fail(Code::cannot_measure, "the test case has several benchmarks, which tally cannot distinguish",
-                "write each BENCHMARK in a TEST_CASE of its own");
+    return fail(Code::cannot_measure, std::string(ambiguous), "write each BENCHMARK in a TEST_CASE of its own");
   }
 };
 

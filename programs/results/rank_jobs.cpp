@@ -1,9 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "programs/results/rank_sums.hpp"
 #include "tally/core/count/metric.hpp"
+#include "tally/tools/command/command.hpp"
 #include "tally/tools/roofline/make_roofline.hpp"
 
 namespace tally::results {
@@ -48,12 +50,15 @@ void split_job(std::vector<StoredResult>& results) {
   if (results.size() != 1) return;
   const Programs* const all = programs_of(results.front());
   if (all == nullptr || ranks_of(*all).size() < 2) return;
+  const auto& job = std::get<result::Stat>(results.front().result);
   std::vector<StoredResult> ranks;
   for (const std::int32_t rank : ranks_of(*all)) {
     result::Stat stat;
-    stat.runs.emplace_back();
-    std::ranges::copy_if(*all, std::back_inserter(stat.runs.back().regions),
-                         [&](const result::ProgramRegions& program) { return program.rank == rank; });
+    stat.incomplete = job.incomplete;
+    stat.interrupted_by = job.interrupted_by;
+    stat.runs.push_back(job.runs.back());
+    std::erase_if(stat.runs.back().regions,
+                  [&](const result::ProgramRegions& program) { return program.rank != rank; });
     ranks.push_back({results.front().name, std::move(stat)});
   }
   results = std::move(ranks);
@@ -69,8 +74,12 @@ void join_native_job(std::vector<StoredResult>& results) {
     });
     if (counted == results.end()) continue;
     auto& stat = std::get<result::Stat>(counted->result);
+    const std::vector<result::Run> without_times = stat.runs;
     roofline::add_native(stat, std::get<result::Stat>(results[i].result).runs,
                          requested_metrics(stat.runs.back().regions));
+    if (stat.runs == without_times)
+      command::say({fmt::format("rank {}: no metric of a region uses its native result", *ranks_of(*times).begin()),
+                    "count the job with -M GFLOPS, and with the regions of the native job"});
     results.erase(results.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }

@@ -59,7 +59,8 @@ struct RankSums {
 /// Functions of one name are one.
 std::vector<StoredResult> regions_of_profiles(const std::vector<StoredResult>& profiles, std::size_t most);
 
-/// Makes the only result of a job, `tally stat -- mpirun …`, one result for each rank, with its regions.
+/// Makes the only result of a job, `tally stat -- mpirun …`, one result for each rank, with its regions and how
+/// the job ended.
 void split_job(std::vector<StoredResult>& results);
 
 /// Removes native results (backend none) of ranks that were also counted, and computes the metrics of the regions of

@@ -318,6 +318,10 @@ TEST(Report, ranks_of_a_whole_job_and_times_of_another_one) {
   const Finished whole = tally({"report", "--ranks", job.path(), "--format", "csv"});
   EXPECT_TRUE(holds(whole.out, "inner,instructions:u,2,400,100,rank 0,300,rank 1,200,0.5,exact,")) << whole.out;
   EXPECT_TRUE(holds(whole.out, "inner,RATE,0,,,,,,,,absent,no time")) << whole.out;
+  Json failed = stat_of_ranks("engine", "instructions:u", {{0, 100}, {1, 300}});
+  failed["runs"][0]["exit_code"] = 3;
+  const TemporaryFile failed_job("failed.json", failed.dump());
+  EXPECT_TRUE(holds(tally({"report", "--ranks", failed_job.path()}).out, "rank 1 ended early"));
   const TemporaryFile one("1.json", stat_of_ranks("engine", "instructions:u", {{1, 300}}).dump()),
       zero("0.json", stat_of_ranks("engine", "instructions:u", {{0, 100}}).dump()),
       times_one("t1.json", stat_of_ranks("none", "task-clock", {{1, 200}}).dump()),
@@ -325,6 +329,12 @@ TEST(Report, ranks_of_a_whole_job_and_times_of_another_one) {
   const Words files{zero.path(), one.path(), times_one.path(), times_zero.path()};
   const Finished rates = tally(with(with({"report", "--ranks"}, files), {"--format", "csv"}));
   EXPECT_TRUE(holds(rates.out, "inner,RATE,2,,0.5,rank 0,1.5,rank 1,")) << rates.out << rates.err;
+  Json other = stat_of_ranks("none", "task-clock", {{0, 200}});
+  other["regions"][0]["regions"][0]["region"] = "other";
+  const TemporaryFile times_other("other.json", other.dump());
+  const Finished unused = tally({"report", "--ranks", zero.path(), one.path(), times_other.path()});
+  EXPECT_TRUE(unused.code() == 0 && holds(unused.err, "rank 0: no metric of a region uses its native result"))
+      << unused.err;
 }
 
 TEST(Report, ranks_of_profiles_are_added_by_function) {

@@ -53,7 +53,7 @@ Error not_alive(const char* what, pid_t number) {
   errno = 0;
   if (content("/proc/self/stat").empty())
     return {Code::cannot_measure, fmt::format("cannot read /proc to find {}: {}", name, errno_text(errno)),
-            "mount /proc, as root: mount -t proc proc /proc", errno};
+            errno == EMFILE ? "" : "mount /proc, as root: mount -t proc proc /proc", errno};
   if (!content(fmt::format("/proc/{}/stat", number)).empty())
     return {Code::cannot_measure, fmt::format("the {} has ended: it is a zombie and executes nothing", name),
             "its parent has not waited for it yet", ESRCH};

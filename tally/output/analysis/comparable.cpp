@@ -78,14 +78,25 @@ void add_metrics(const Stat& stat, Comparable& to) {
 }
 
 /// The rows of an instruction mix but its names, of which there are hundreds.
-void add_mix(const result::InstructionMix& mix, Comparable& to) {
+void add_mix(const Stat& stat, Comparable& to) {
+  const result::InstructionMix& mix = *stat.mix;
+  // The mix lacks what every count of the engine lacks.
+  Count whole;
+  for (const result::Event& event : stat.events)
+    if (const Count& count = event.total.count; count.source == Source::engine && count.trust < whole.trust)
+      whole = count;
+  if (whole.trust != Trust::partial) whole = exact(0, Source::engine);
+  if (mix.unknown != 0)
+    whole = downgraded(whole, Trust::partial, fmt::format("{} instructions are in no row", mix.unknown));
   const auto add = [&](const char* subject, const std::string& name, std::int64_t count) {
-    std::string reason = mix.unknown == 0 ? "" : fmt::format("{} instructions are in no row", mix.unknown);
     Measure measure{.subject = subject, .name = name, .better = Better::neither};
-    measure.trust = reason.empty() ? Trust::exact : Trust::partial;
-    measure.reason = std::move(reason);
+    measure.trust = whole.trust;
+    measure.reason = whole.reason;
     measure.value = count;
     measure.runs = {static_cast<Value>(count)};
+    measure.how_to_repeat = whole.trust == Trust::exact
+                                ? "one thread and --repeatable --clock counted: a mix is of one run"
+                                : "exact counts: a mix is of one run";
     to.measures.push_back(std::move(measure));
   };
   add(mix_subjects[0], "with packed vector registers", mix.vector);
@@ -241,7 +252,7 @@ Comparable of_stat(const Stat& stat) {
   comparable.note = why_incomplete(stat);
   add_events(stat, comparable);
   add_metrics(stat, comparable);
-  if (stat.mix) add_mix(*stat.mix, comparable);
+  if (stat.mix) add_mix(stat, comparable);
   RegionSums regions;
   for (std::size_t run = 0; run < stat.runs.size(); ++run)
     for (const result::ProgramRegions& program : stat.runs[run].regions) regions.add(program, run);
@@ -378,7 +389,8 @@ Result<Comparable> comparable_of(result::AnyResult any) {
   if (const auto* const memory = std::get_if<result::Memory>(&any)) return of_memory(*memory);
   if (auto* const profile = std::get_if<result::Profile>(&any)) {
     Comparable comparable = of_stat(profile->stat);
-    for (Measure& measure : comparable.measures) measure.how_to_repeat = repeats_with_stat;
+    for (Measure& measure : comparable.measures)
+      if (measure.how_to_repeat.empty()) measure.how_to_repeat = repeats_with_stat;
     comparable.profile = std::make_shared<const result::Profile>(WholeFunctions(*profile).get());
     return comparable;
   }

@@ -194,13 +194,6 @@ std::string names_text(const std::vector<std::string>& names) {
   return join(first, ", ") + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
 }
 
-/// A quantity that the other list of benchmarks does not have: it did not run.
-Measure missing(Measure measure) {
-  measure.trust = Trust::absent;
-  measure.reason = "it is not in the result";
-  return measure;
-}
-
 /// Whether a result has a quantity of the measure's benchmark.
 bool has_subject(const Comparable& result, const Measure& measure) {
   return std::any_of(result.measures.begin(), result.measures.end(),
@@ -213,17 +206,6 @@ bool is_in_mix(const Comparable& result, const Measure& measure) {
          has_subject(result, {.subject = mix_subjects[0], .name = {}});
 }
 
-/// Compares a row of a mix with 0.
-ComparedCount compare_with_zero(const Comparison& comparison, const Measure& measure, bool is_before) {
-  Measure zero = measure;
-  zero.value = 0;
-  zero.runs = {Value{0}};
-  ComparedCount row =
-      is_before ? compare_measure(comparison, measure, zero) : compare_measure(comparison, zero, measure);
-  row.measure_before = row.measure_after = &measure;  // zero ends here
-  return row;
-}
-
 /// Compares what is in both results; warns about the rest.
 void compare_measures(Comparison& comparison) {
   const Comparable &before = *comparison.before, &after = *comparison.after;
@@ -234,6 +216,24 @@ void compare_measures(Comparison& comparison) {
   const auto label = [](const Measure& one) {
     return one.subject.empty() ? one.name : one.name + " of " + one.subject;
   };
+  // Compares a measure that the other result lacks: 0 in a mix; a benchmark of a list did not run.
+  const auto compare_alone = [&](const Comparable& other, const Measure& measure) {
+    Measure stand_in = measure;
+    if (are_benchmarks && (&other == &after || has_subject(other, measure))) {
+      stand_in.trust = Trust::absent;
+      stand_in.reason = "it is not in the result";
+    } else if (is_in_mix(other, measure)) {
+      stand_in.value = 0;
+      stand_in.runs = {Value{0}};
+    } else {
+      return false;
+    }
+    ComparedCount row = &other == &after ? compare_measure(comparison, measure, stand_in)
+                                         : compare_measure(comparison, stand_in, measure);
+    if (row.measure_before != nullptr) row.measure_before = row.measure_after = &measure;  // the stand-in ends here
+    comparison.counts.push_back(std::move(row));
+    return true;
+  };
   for (const bool is_metric : {false, true})
     for (const Measure& measure : before.measures) {
       if (measure.is_metric != is_metric) continue;
@@ -241,22 +241,13 @@ void compare_measures(Comparison& comparison) {
       if (other != others.end()) {
         comparison.counts.push_back(compare_measure(comparison, measure, *other->second));
         others.erase(other);
-      } else if (are_benchmarks) {
-        comparison.counts.push_back(compare_measure(comparison, measure, missing(measure)));
-      } else if (is_in_mix(after, measure)) {
-        comparison.counts.push_back(compare_with_zero(comparison, measure, true));
-      } else if (!is_metric) {
+      } else if (!compare_alone(after, measure) && !is_metric) {
         removed.push_back(label(measure));
       }
     }
   for (const Measure& measure : after.measures) {
     if (measure.is_metric || others.count({measure.subject, measure.name}) == 0) continue;
-    if (are_benchmarks && has_subject(before, measure))
-      comparison.counts.push_back(compare_measure(comparison, missing(measure), measure));
-    else if (is_in_mix(before, measure))
-      comparison.counts.push_back(compare_with_zero(comparison, measure, false));
-    else
-      added.push_back(label(measure));
+    if (!compare_alone(before, measure)) added.push_back(label(measure));
   }
   for (const auto& [names, where] : {std::pair{&removed, "before"}, {&added, "after"}})
     if (!names->empty())

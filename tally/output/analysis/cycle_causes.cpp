@@ -134,7 +134,7 @@ std::vector<TopDownClass> top_down(const std::vector<result::Event>& events) {
   add(1, "Backend Bound", {Id::cycles_core}, -of_memory);
   add(2, "Memory Bound", memory);
   add(3, "L1 Bound", {Id::cycles_l1, Id::cycles_tlb, Id::cycles_forwarding, Id::cycles_locks});
-  add(4, "DTLB Load", {Id::cycles_tlb});
+  add(4, "DTLB", {Id::cycles_tlb});
   add(4, "Store Forwarding", {Id::cycles_forwarding});
   add(4, "Lock Latency", {Id::cycles_locks});
   add(3, "L2 Bound", {Id::cycles_l2});

@@ -156,9 +156,9 @@ GateResult judge_function(const Gate& gate, std::size_t index, const Comparison&
   if (!same)
     return undecided({.gate = gate, .text = fmt::format("{} of {}", gate.event, function.subject)},
                      "a profile does not have this event: name it with -e");
-  GateResult result = judge(gate, *same, comparison);
-  result.count = nullptr;
-  result.unchanged = std::make_shared<ComparedCount>(*same);
+  const auto unchanged = std::make_shared<const ComparedCount>(*same);
+  GateResult result = judge(gate, *unchanged, comparison);
+  result.unchanged = unchanged;
   return result;
 }
 

@@ -213,11 +213,11 @@ bool matches_shortened(std::string_view text, std::string_view name) {
 }  // namespace
 
 bool is_called(const std::string& function, std::string_view name) {
+  if (const auto plain = without_abi_tags(function); plain != function && is_called(plain, name)) return true;
   // A copy or part has its own name and that of its function.
   const std::string whole(clone_name(function).function), wanted(clone_name(name).function);
   const std::string bare = without_parameters(whole);
-  for (const std::string& form : {function, whole, bare, without_templates(whole), without_templates(bare),
-                                  without_abi_tags(whole), without_abi_tags(bare)})
+  for (const std::string& form : {function, whole, bare, without_templates(whole), without_templates(bare)})
     if (form == name || form == wanted || matches_shortened(form, name)) return true;
   const std::string end = " " + std::string(name);
   return bare.ends_with(end) || without_arguments(bare).ends_with(end) ||

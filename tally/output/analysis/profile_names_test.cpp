@@ -49,6 +49,7 @@ TEST(IsCalled, by_every_name_that_a_table_prints) {
   }
   EXPECT_TRUE(is_called("int ns::sum<int>(int)", "ns::sum<int>"));
   EXPECT_TRUE(is_called("reply[abi:cxx11](int)", "reply"));
+  EXPECT_TRUE(is_called("int ns::f[abi:cxx11]<int>(int)", "ns::f"));
   EXPECT_TRUE(is_called("int ns::sum<int>(int)", "ns::sum"));
 }
 

@@ -175,7 +175,7 @@ std::string verdict_text(const Roofline& roofline, const RooflinePoint& point) {
         text, 100 * *point.kernel_share);
   constexpr double short_seconds = 0.004;
   if (point.kind == "program" && *point.seconds < short_seconds)
-    return text + "; no ceiling is near, but some 1 ms of so short a run is the start of a process: repeat its work";
+    return text + "; no ceiling is near, but a part of so short a run is the start of a process: repeat its work";
   return text +
          "; no ceiling is near: it waits for latencies, dependent or mispredicted instructions, or executes "
          "others";

@@ -48,7 +48,8 @@ RepeatedValue repeated_value(const ComparedCount& row, const Measure* measure, V
   else if (repeats)
     repeated.how_to_decide = "the program has several threads or processes: count both 5 times (-r 5)";
   const auto is_clock = [](const std::string& source) { return source == "clock" || source == "rdtsc"; };
-  if (may_repeat && !side.sources.empty() && std::all_of(side.sources.begin(), side.sources.end(), is_clock))
+  if (may_repeat && !side.sources.empty() && std::all_of(side.sources.begin(), side.sources.end(), is_clock) &&
+      repeated.how_to_decide.find("--clock") == std::string::npos)
     repeated.how_to_decide += "; or count both with --repeatable --clock counted";
   if (measure != nullptr) repeated.runs = thinned(measure->runs);
   if (repeated.runs.size() < 2) repeated.runs = {static_cast<double>(value)};

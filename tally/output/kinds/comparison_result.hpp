@@ -154,9 +154,9 @@ struct Gate {
 struct GateResult {
   enum class State { passed, failed, undecided } state = State::passed;
   Gate gate;
-  const ComparedCount* count = nullptr;  ///< the row that decided; null for a function that did not change
-  std::string text;                      ///< one sentence
-  std::shared_ptr<const ComparedCount> unchanged = {};  ///< the row of a function that did not change
+  const ComparedCount* count = nullptr;                 ///< the row that decided; null for a function without one
+  std::string text;                                     ///< one sentence
+  std::shared_ptr<const ComparedCount> unchanged = {};  ///< owns the row of a function that did not change
 };
 
 /// "passed", "failed", "undecided".

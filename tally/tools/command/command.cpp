@@ -38,7 +38,7 @@ void say(const std::vector<std::string>& lines) {
 int report_error(const Error& error) {
   if (error.code == Code::cannot_write && error.os_errno == EPIPE) return exit_ok;
   std::vector<std::string> lines = split(error.message, '\n');
-  const bool lacks_descriptors = error.os_errno == EMFILE || error.os_errno == ENFILE;
+  const bool lacks_descriptors = error.os_errno == EMFILE && error.hint.empty();
   const std::string& advice = lacks_descriptors ? "raise the limit of open files: `ulimit -n`" : error.hint;
   if (!advice.empty())
     for (std::string& hint : split(advice, '\n')) lines.push_back(std::move(hint));

@@ -218,19 +218,19 @@ void compare_measures(Comparison& comparison) {
   };
   // Compares a measure that the other result lacks: 0 in a mix; a benchmark of a list did not run.
   const auto compare_alone = [&](const Comparable& other, const Measure& measure) {
-    Measure stand_in = measure;
+    Measure substitute = measure;
     if (are_benchmarks && (&other == &after || has_subject(other, measure))) {
-      stand_in.trust = Trust::absent;
-      stand_in.reason = "it is not in the result";
+      substitute.trust = Trust::absent;
+      substitute.reason = "it is not in the result";
     } else if (is_in_mix(other, measure)) {
-      stand_in.value = 0;
-      stand_in.runs = {Value{0}};
+      substitute.value = 0;
+      substitute.runs = {Value{0}};
     } else {
       return false;
     }
-    ComparedCount row = &other == &after ? compare_measure(comparison, measure, stand_in)
-                                         : compare_measure(comparison, stand_in, measure);
-    if (row.measure_before != nullptr) row.measure_before = row.measure_after = &measure;  // the stand-in ends here
+    ComparedCount row = &other == &after ? compare_measure(comparison, measure, substitute)
+                                         : compare_measure(comparison, substitute, measure);
+    if (row.measure_before != nullptr) row.measure_before = row.measure_after = &measure;  // the substitute ends here
     comparison.counts.push_back(std::move(row));
     return true;
   };

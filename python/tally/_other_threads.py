@@ -58,11 +58,11 @@ class OtherThreads:
     def _why_partial(self):
         if self._running:
             return "a thread that it started still runs"
-        if self._uncounted > _SPARE + _SPARE_OF_THREAD * len(self._counts):
-            return "threads that did not start in it worked meanwhile"
         if resource.getrusage(resource.RUSAGE_CHILDREN) != self._children or (
                 _has_children() and not self._had_children):
             return "processes that it started are not counted"
+        if self._uncounted > _SPARE + _SPARE_OF_THREAD * len(self._counts):
+            return "threads that did not start in it worked meanwhile"
         return ""
 
     def added_to(self, counts, cost):

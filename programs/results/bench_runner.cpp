@@ -120,7 +120,7 @@ class Runner {
   }
 
   std::vector<std::string> unknown_functions(const Benchmark& benchmark) const {
-    const auto has_function = [](const output::Gate& gate) { return !gate.function.empty(); };
+    const auto has_function = [](const output::Gate& limit) { return !limit.function.empty(); };
     if (!has_baseline(benchmark) || std::ranges::none_of(gates_of(benchmark), has_function)) return {};
     const auto before = read(options_.baseline, benchmark);
     return before ? missing_functions(gates_of(benchmark), *before, benchmark.name) : std::vector<std::string>{};

@@ -20,7 +20,7 @@ Result<void> check_event(const Gate& gate, const std::vector<std::string>& event
 
 /// Checks that a region, benchmark or function of a result is that of the gate, if it names one. `where` as above.
 /// Errors: bad_usage, with similar names.
-Result<void> check_function(const Gate& gate, const Comparable& result, const std::string& where);
+Result<void> check_function(const Gate& limit, const Comparable& result, const std::string& where);
 
 /// Checks that the limit suits the quantity: an absolute limit of a time has a unit of time, and no other has one.
 /// Errors: bad_usage.

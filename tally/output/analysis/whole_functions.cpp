@@ -142,10 +142,10 @@ void add_spreads(const Profile& profile, const std::vector<std::uint32_t>& indic
   if (profile.runs < 2) return;
   for (ProfileFunction& function : whole.functions) function.least = function.most = {};
   for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
-    const ProfileFunction& part = profile.functions[sum.function];
+    const ProfileFunction& clone = profile.functions[sum.function];
     ProfileFunction& function = whole.functions[indices[sum.function]];
-    const auto& least = part.least.empty() ? sum.counts : part.least;
-    const auto& most = part.most.empty() ? sum.counts : part.most;
+    const auto& least = clone.least.empty() ? sum.counts : clone.least;
+    const auto& most = clone.most.empty() ? sum.counts : clone.most;
     function.least.resize(sum.counts.size());
     function.most.resize(sum.counts.size());
     for (std::size_t e = 0; e < sum.counts.size(); ++e) {

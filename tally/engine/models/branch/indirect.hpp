@@ -98,10 +98,10 @@ class IndirectTargets {
     auto& set = used_[target * 0x9e37'79b1u >> (32 - set_bits)];
     unsigned i = 0;
     while (i + 1 < ways && set[i] != target) ++i;
-    const bool found = set[i] == target;
+    const bool is_used = set[i] == target;
     for (; i > 0; --i) set[i] = set[i - 1];
     set[0] = target;
-    return found;
+    return is_used;
   }
 
   /// Replaces an entry that is not useful, in the first table from `table` on that has one. Every second time a table

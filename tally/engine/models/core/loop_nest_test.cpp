@@ -122,13 +122,13 @@ TEST(LoopNest, FindsALoopOfTwoArms) {
   marks[2] = {.usual = 2, .follower = 2, .is_in_loop = true};
   marks[3] = {.usual = 2, .follower = 3};
   marks[4] = {.usual = 2, .follower = 4};
-  RepeatedLoop found;
-  ASSERT_TRUE(find_repeated(blocks, edges, marks, 1, found));
-  EXPECT_EQ(found.entries, 100U);
-  EXPECT_EQ(found.trips, 11U);
-  ASSERT_EQ(found.arm_count, 1U);
-  EXPECT_EQ(found.arms[0], 4U);
-  EXPECT_EQ(found.outside[0], 3U);
+  RepeatedLoop repeated;
+  ASSERT_TRUE(find_repeated(blocks, edges, marks, 1, repeated));
+  EXPECT_EQ(repeated.entries, 100U);
+  EXPECT_EQ(repeated.trips, 11U);
+  ASSERT_EQ(repeated.arm_count, 1U);
+  EXPECT_EQ(repeated.arms[0], 4U);
+  EXPECT_EQ(repeated.outside[0], 3U);
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ bool find_repeated(std::span<const CoreBlock> blocks, std::span<const CoreEdge> 
   };
   // An arm is entered from the loop and leads back to it, in more than a third of its rounds: code outside is rarer.
   const auto is_arm = [&](std::uint32_t block) {
-    const CoreMark& mark = marks[block];
-    if (mark.usual == 0 || mark.follower == 0 || index(mark.usual - 1) == size) return false;
-    const std::uint32_t back = edges[mark.follower - 1].to;
+    const std::uint32_t usual = marks[block].usual, follower = marks[block].follower;
+    if (usual == 0 || follower == 0 || index(usual - 1) == size) return false;
+    const std::uint32_t back = edges[follower - 1].to;
     return index(back) < size && 3 * blocks[block].executions > blocks[back].executions;
   };
   std::uint32_t first = 0, exit = 0, next = 0;

@@ -28,7 +28,8 @@ class MetricAdder {
         sums_.metrics, [&](const RankMetric& other) { return other.region == region && other.name == name; });
     if (row == sums_.metrics.end())
       row = sums_.metrics.insert(row, RankMetric{region, name, unit, formula, of_sums(region, formula)});
-    if (!ratio.value) {
+    // The engine lengthens times.
+    if (!ratio.value || (ratio.trust == Trust::partial && formula.find("_time") != std::string::npos)) {
       if (row->ranks == 0 && !row->of_sums.value) row->of_sums.reason = ratio.reason;
       return;
     }

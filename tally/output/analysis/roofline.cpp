@@ -217,9 +217,11 @@ void add_verdict(Json& json, const Roofline& roofline, const RooflinePoint& poin
 }
 
 std::vector<std::string> roofline_notes(const Roofline& roofline) {
-  const int processors = processors_of(roofline);
+  int processors = 1;  // of the ceilings that were measured
+  for (const Ceiling& peak : roofline.ceilings.peaks) processors = std::max(processors, peak.processors);
+  processors = std::min(processors, processors_of(roofline));
   std::vector<std::string> notes{
-      fmt::format("the program kept {:.2f} CPUs busy on average, so the ceilings are those of {} (`tally memory "
+      fmt::format("the program kept {:.2f} CPUs busy on average, so its ceilings are those of {} (`tally memory "
                   "ceilings`, {})",
                   roofline.busy_processors, plural(processors, "CPU", "CPUs"), roofline.ceilings.date)};
   constexpr double much_percent = 10;

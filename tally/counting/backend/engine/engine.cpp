@@ -241,7 +241,8 @@ class Engine final : public Backend {
     if (!order.code_regions().empty() && order.windows() == nullptr &&
         std::any_of(order.events.begin(), order.events.end(),
                     [](const event::Event& event) { return is_cause_of_cycles(event.id); }))
-      outcome.notices.push_back(fmt::format("functions: {}: `tally profile --by cause`", causes_only_in_profiles));
+      outcome.notices.push_back(fmt::format("functions: {}: `tally profile -e cycles` prints the main cause of each",
+                                            causes_only_in_profiles));
     if (is_profile || order.has_mix()) {
       outcome.code = code_counts(order, *shared, modelling, execution->kept_files, outcome);
       for (result::CodeOwner& owner : outcome.code.owners)

@@ -14,10 +14,6 @@ _TRUSTS = ("exact", "counted", "modelled", "partial")
 _UNCOUNTED = Count("", None, "absent", reason="a thread that it started did not count it")
 
 
-def _others():
-    return time.process_time() - time.thread_time()
-
-
 def _has_children():
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -49,11 +45,13 @@ class OtherThreads:
 
         threading.Thread._bootstrap_inner = count_thread
         self._had_children = _has_children()
-        self._children, self._before = resource.getrusage(resource.RUSAGE_CHILDREN), _others()
+        self._children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        # In this order here and in end(), what the clocks themselves take is never taken for other threads.
+        self._before = -time.thread_time() + time.process_time()
 
     def end(self):
         threading.Thread._bootstrap_inner = self._original
-        self._uncounted = _others() - self._before - self._seconds
+        self._uncounted = time.process_time() - time.thread_time() - self._before - self._seconds
 
     def _why_partial(self):
         if self._running:

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Shapes{{.sets = 64, .ways = 8}, {.sets = 64, .ways = 12}},
                       Shapes{{.sets = 32, .ways = 4, .line_bits = 12}, {.sets = 16, .ways = 4, .line_bits = 12}},
                       Shapes{{.sets = 1, .ways = 64}, {.sets = 3, .ways = 1}},
-                      Shapes{{.sets = 96, .ways = 6, .line_bits = 5}, {.sets = 128, .ways = 16, .line_bits = 5}}));
+                      Shapes{{.sets = 96, .ways = 6, .line_bits = 6}, {.sets = 128, .ways = 16, .line_bits = 6}}));
 
 TEST(TimedSets, PresentLinesNeedNoSearch) {
   Both both({{.sets = 64, .ways = 8}, {.sets = 64, .ways = 8}});

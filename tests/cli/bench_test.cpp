@@ -1,10 +1,12 @@
 // `tally bench`: a suite, its results, the comparison with earlier ones, the history.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <thread>
 
 #include "tests/cli/bench_fixture.hpp"
 
@@ -328,7 +330,11 @@ TEST_F(Bench, leaves_undecided_what_failed_in_the_baseline) {
   suite("10", broken);
   ASSERT_EQ(bench({"-o", "old"}).code(), 125);
   EXPECT_EQ(text("old/broken.failed"), "failed: exit code 1\n");
-  std::ofstream(folder_ / "works") << "";
+  const auto make_it_work = [this] {
+    std::ofstream(folder_ / "works") << "";
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // a newer file would be a source of differences
+  };
+  make_it_work();
   const Finished after = bench({"-o", "new", "--baseline", "old", "--comment", "comment.md"});
   EXPECT_EQ(after.code(), 3) << after.out;
   EXPECT_TRUE(std::regex_search(after.out, std::regex("broken +instructions:u .* baseline failed"))) << after.out;
@@ -337,7 +343,7 @@ TEST_F(Bench, leaves_undecided_what_failed_in_the_baseline) {
   EXPECT_FALSE(fs::exists(folder_ / "new/broken.failed"));
   fs::remove(folder_ / "works");
   ASSERT_EQ(bench({"-o", "all", "--only", "broken"}).code(), 125);
-  std::ofstream(folder_ / "works") << "";
+  make_it_work();
   EXPECT_EQ(bench({"-o", "new", "--baseline", "all", "--only", "broken"}).code(), 3) << "nothing else is there";
   EXPECT_EQ(bench({"-o", "old", "--baseline", "new"}).code(), 0);
   EXPECT_FALSE(fs::exists(folder_ / "old/broken.failed")) << "that of an earlier call";

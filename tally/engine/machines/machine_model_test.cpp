@@ -140,7 +140,7 @@ TEST(Parse, Errors) {
       {"model m\nl1d size=33K ways=7", "f, line 2: a size of 33792 bytes cannot be divided into sets of 7 ways",
        "multiple"},
       {"model m\nl1d size=100 ways=8", "f, line 2: a size of 100 bytes is not a whole number of lines", "make"},
-      {"model m\nl1d size=32K ways=8 line=48", "f, line 2: line=48", "power of two"},
+      {"model m\nl1d size=32K ways=8 line=96", "f, line 2: line=96", "power of two"},
       {"model m\nl1d size=32K ways=8 replacement=fifo", "f, line 2: replacement=fifo", "lru or plru"},
       {"model m\nl1d size=32K ways=8 inclusive=1", "f, line 2: inclusive=1", "yes or no"},
       {"model m\ndtlb entries=10 ways=4", "f, line 2: 10 entries cannot be divided", "multiple"},

@@ -197,12 +197,13 @@ class WindowRows::Work {
 
   /// Takes the rows at the beginning of the block that is not published.
   void take_written(std::uint32_t thread, Reader& reader) {
-    refresh(thread);
     const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
+    bool is_first = true;  // without a row, the code may not be logged
     for (std::uint32_t at = reader.open_bytes;; ++reader.open_rows) {
       reader.open_bytes = at;
       const auto found = row_at(*reader.memory, open, at);
       if (!found || __atomic_load_n(&found->row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) return;
+      if (std::exchange(is_first, false)) refresh(thread);
       take(thread, reader, *found);
     }
   }
@@ -420,6 +421,7 @@ class WindowRows::Work {
 
   /// Takes rows that the thread wrote and did not publish, and what it counted after them.
   void take_rest(std::uint32_t thread, Reader& reader) {
+    refresh(thread);
     take_written(thread, reader);
     if (!reader.counted) return;
     const auto sums = sums_of(thread);

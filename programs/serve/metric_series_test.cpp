@@ -54,7 +54,7 @@ TEST(Series, missing_values_have_no_series) {
 TEST(Series, of_names_are_missing_if_processes_are_hidden) {
   const ProcessSums sums({"nginx"});
   EXPECT_NE(find(series_of(machine(), {}, {}, {}, sums), "tally_processes"), nullptr);
-  const auto all = series_of(machine(), {}, {}, {.hides_processes = true}, sums);
+  const auto all = series_of(machine(), {}, {}, {.version = {}, .hides_processes = true}, sums);
   EXPECT_EQ(find(all, "tally_processes"), nullptr) << "a 0 would raise an alert";
   EXPECT_EQ(label(find(all, "tally_absent_info")->metric.back(), "reason"), "hidepid");
 }

@@ -50,9 +50,9 @@ TEST(Widths, watch_of_processes) {
 
 TEST(Table, says_that_processes_are_hidden) {
   result::WatchTable table;
-  EXPECT_EQ(watch_page(table, {.filter = "nginx"}).find("hidepid"), std::string::npos);
+  EXPECT_EQ(watch_page(table, {.columns = {}, .filter = "nginx"}).find("hidepid"), std::string::npos);
   table.hides_processes = true;
-  EXPECT_NE(watch_page(table, {.filter = "nginx"}).find("hidepid"), std::string::npos);
+  EXPECT_NE(watch_page(table, {.columns = {}, .filter = "nginx"}).find("hidepid"), std::string::npos);
 }
 
 TEST(Header, has_one_line_for_all_that_is_absent) {

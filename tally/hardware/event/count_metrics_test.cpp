@@ -36,8 +36,11 @@ TEST(Metrics, modelled_events_have_no_rate_in_measured_time) {
 }
 
 TEST(Metrics, of_regions_inherit_that_a_count_is_too_small) {
-  RegionEvent cycles{.event = {"cycles", Mode::user}, .total = modelled(1'023)};
-  const RegionEvent instructions{.event = {"instructions", Mode::user}, .total = exact(447, Source::engine)};
+  RegionEvent cycles, instructions;
+  cycles.event = {"cycles", Mode::user};
+  cycles.total = modelled(1'023);
+  instructions.event = {"instructions", Mode::user};
+  instructions.total = exact(447, Source::engine);
   const std::vector<Event> events{*parse("cycles:u"), *parse("instructions:u")};
   const auto ipc = [&] {
     return region_metrics(events, {cycles, instructions}, *parse_metrics({"IPC"})).front().ratio;

@@ -19,6 +19,19 @@ u64 next() {
   return z ^ z >> 31;
 }
 
+/// with_fixed_bytes() for the buffers of a vector of `n` struct iovec.
+s64 with_fixed_vector(s64 r, u64 vector, u64 n) {
+  u64 left = failed(r) ? 0 : static_cast<u64>(r);
+  for (u64 i = 0; i < n && left != 0; i++) {
+    u64 buffer[2]{};  // address, bytes
+    if (get(buffer, vector + i * sizeof buffer, sizeof buffer) != 0) break;
+    const u64 bytes = buffer[1] < left ? buffer[1] : left;
+    (void)with_fixed_bytes(static_cast<s64>(bytes), buffer[0]);
+    left -= bytes;
+  }
+  return r;
+}
+
 }  // namespace
 
 void fill_random(void* to, u64 bytes) {
@@ -46,23 +59,18 @@ s64 with_fixed_bytes(s64 r, u64 buffer) {
   return r;
 }
 
-s64 with_fixed_vector(s64 r, u64 vector, u64 n) {
-  u64 left = failed(r) ? 0 : static_cast<u64>(r);
-  for (u64 i = 0; i < n && left != 0; i++) {
-    u64 buffer[2]{};  // address, bytes
-    if (get(buffer, vector + i * sizeof buffer, sizeof buffer) != 0) break;
-    const u64 bytes = buffer[1] < left ? buffer[1] : left;
-    (void)with_fixed_bytes(static_cast<s64>(bytes), buffer[0]);
-    left -= bytes;
-  }
-  return r;
-}
-
 bool is_random_device(u64 fd) {
   constexpr u64 random = 1 << 8 | 8, urandom = 1 << 8 | 9;
   struct stat file;
   return kernel(SYS_fstat, fd, reinterpret_cast<u64>(&file)) == 0 && S_ISCHR(file.st_mode) &&
          (file.st_rdev == random || file.st_rdev == urandom);
+}
+
+s64 with_fixed_read(const Thread* t, s64 r) {
+  const u64* const g = t->gpr;
+  if (!random_is_fixed() || !is_random_device(g[rdi])) return r;
+  const bool has_vector = g[rax] == SYS_readv || g[rax] == SYS_preadv || g[rax] == SYS_preadv2;
+  return has_vector ? with_fixed_vector(r, g[rsi], g[rdx]) : with_fixed_bytes(r, g[rsi]);
 }
 
 }  // namespace tally::engine::guest

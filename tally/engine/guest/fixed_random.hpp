@@ -15,8 +15,8 @@ void forked_random();
 
 /// Replaces the `r` bytes at `buffer` that a system call wrote, unless `r` is an error. Returns `r`.
 s64 with_fixed_bytes(s64 r, u64 buffer);
-/// The same for the buffers of a vector of `n` struct iovec.
-s64 with_fixed_vector(s64 r, u64 vector, u64 n);
+/// The same for a call of the family of read(2), if programs get such numbers and it read from such a device.
+s64 with_fixed_read(const Thread* t, s64 r);
 /// Whether the descriptor is /dev/random or /dev/urandom, by whatever name it was opened.
 bool is_random_device(u64 fd);
 

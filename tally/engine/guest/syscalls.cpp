@@ -123,16 +123,12 @@ s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->
 s64 read_at_or_into_many(Thread* t) {
   if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;
   if (const s64 n = read_presented_maps(t); n != not_a_list) return n;
-  const s64 r = run(t);
-  const u64* const g = t->gpr;
-  if (!random_is_fixed() || !is_random_device(g[rdi])) return r;
-  return g[rax] == SYS_pread64 ? with_fixed_bytes(r, g[rsi]) : with_fixed_vector(r, g[rsi], g[rdx]);
+  return with_fixed_read(t, run(t));
 }
 s64 read_bytes(Thread* t) {
   if (const s64 n = read_pmu_event(t); n != not_of_pmu) return n;
   if (const s64 n = read_presented_maps(t); n != not_a_list) return n;
-  const s64 r = emulate_read(t, t->gpr[rsi]);
-  return random_is_fixed() && is_random_device(t->gpr[rdi]) ? with_fixed_bytes(r, t->gpr[rsi]) : r;
+  return with_fixed_read(t, emulate_read(t, t->gpr[rsi]));
 }
 s64 get_random(Thread* t) {
   const s64 r = run(t);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tally/engine/models/core/core_model.hpp"
+#include "tally/engine/models/core/cores.hpp"
 
 namespace tally::models::testing {
 
@@ -48,5 +49,14 @@ inline Code factorial5(int nops = 0) {
 }
 inline Code factorial4() { return {multiply(r12, r11), decrement(r11), compare(r11), branch()}; }
 inline Code factorial3() { return {multiply(r12, r11), decrement(r11), branch()}; }
+
+/// Returns the cycles of one iteration after the loop has settled.
+inline double per_iteration(const Code& loop, const CoreTable& core = haswell_core) {
+  CoreState state;
+  for (int i = 0; i < 1000; ++i) run(core, loop, state);
+  std::int64_t ticks = 0;
+  for (int i = 0; i < 1000; ++i) ticks += run(core, loop, state).ticks;
+  return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
+}
 
 }  // namespace tally::models::testing

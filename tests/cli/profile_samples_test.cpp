@@ -209,6 +209,21 @@ TEST_F(ProfileSamples, of_running_processes_for_a_while) {
   EXPECT_EQ(timed.finished.code(), 0) << timed.finished.err;
 }
 
+// An upgrade replaces the files of services that go on.
+TEST_F(ProfileSamples, of_running_processes_whose_file_was_removed_or_replaced) {
+  for (const bool replaced : {false, true}) {
+    const TemporaryFile copy("served");
+    std::filesystem::copy_file(SAMPLED, copy.path(), std::filesystem::copy_options::overwrite_existing);
+    Running program({copy.path(), "serve"});
+    std::filesystem::remove(copy.path());
+    if (replaced) std::filesystem::copy_file("/bin/true", copy.path());
+    const SampledRun one = sampled({"-e", "page-faults", "-p", std::to_string(program.pid()), "--timeout", "100"});
+    EXPECT_EQ(program.finish().code(), 0);
+    ASSERT_TRUE(one.any()) << one.finished.err;
+    EXPECT_GT(one.of("touch"), 0) << one.json;
+  }
+}
+
 // 90 % of the time is in one function, which another one calls.
 TEST_F(ProfileSamples, of_a_running_python) {
   const std::string python = "/usr/bin/python3.11";

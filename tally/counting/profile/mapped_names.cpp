@@ -19,6 +19,11 @@ bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then)
 /// Checks files for which only the device and inode from the list of mappings are known. A file system with several
 /// devices shows other device numbers there, so only the inode is compared.
 NamesFound names_by_inode(const result::CodeFile& file) {
+  if (file.kept != nullptr) {
+    auto names = CodeNames::open(file.path, *file.kept);
+    if (!names) return fail(names.error());
+    return MappedNames{*std::move(names), true};
+  }
   const auto now = linux::file_state(file.path);
   if (!now) return fail(Code::bad_usage, file_missing);
   const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;

@@ -60,6 +60,32 @@ std::string listed_path(const std::string& listed, std::uint64_t inode) {
   return stat(path.c_str(), &status) == 0 && status.st_ino == inode ? path : listed;
 }
 
+Descriptor open_mapped(pid_t process, const std::string& path, std::uint64_t inode) {
+  const auto open_file = [](const std::string& at, std::uint64_t expected_inode) {
+    constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // does not wait for the writer of a pipe
+    Descriptor file(open(at.c_str(), flags));
+    struct stat status {};
+    const bool found = file && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                       (expected_inode == 0 || status.st_ino == expected_inode);
+    return found ? std::move(file) : Descriptor();
+  };
+  for (const CodeMapping& mapping : code_mappings(process)) {
+    if (inode != 0 ? mapping.inode != inode : without_deleted(mapping.path) != path) continue;
+    // Overlay file systems have other inode numbers in lists of mappings than in stat(2).
+    Descriptor file = open_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", process, mapping.start, mapping.end), 0);
+    if (!file) file = open_file(fmt::format("/proc/{}/root{}", process, path), mapping.inode);
+    if (!file) file = open_file(fmt::format("/proc/{}/exe", process), mapping.inode);
+    return file;
+  }
+  return {};
+}
+
+std::string without_deleted(std::string path) {
+  constexpr std::string_view deleted = " (deleted)";
+  if (path.ends_with(deleted)) path.resize(path.size() - deleted.size());
+  return path;
+}
+
 std::string program_of(pid_t process) {
   std::array<char, 4096> path{};
   const ssize_t n = readlink(fmt::format("/proc/{}/exe", process).c_str(), path.data(), path.size());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tally/core/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
 
@@ -27,6 +28,15 @@ std::string listed_path(const std::string& listed, std::uint64_t inode);
 
 /// Returns the code mappings of a process, by rising address; empty if the process has ended or cannot be read.
 std::vector<CodeMapping> code_mappings(pid_t process);
+
+/// Returns the path without the words that the kernel adds to that of a removed file.
+std::string without_deleted(std::string path);
+
+/// Opens a file that a process has mapped as code, also if no path leads to it any more, or only one below another root
+/// directory. `path`: as in CodeMapping; it identifies the file if `inode` is 0. Without CAP_CHECKPOINT_RESTORE, or
+/// before Linux 5.9 CAP_SYS_ADMIN, opens only the program and files below the process's root directory. No descriptor
+/// if the process has ended, or may not be read, or the file is not a regular one.
+Descriptor open_mapped(pid_t process, const std::string& path, std::uint64_t inode);
 
 /// Returns the path of the program that a process executes; empty if it cannot be read.
 std::string program_of(pid_t process);

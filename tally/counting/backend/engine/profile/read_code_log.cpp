@@ -25,8 +25,7 @@ std::uint32_t CodeFiles::number(const channel::CodeMapping& m) {
   const char* const path = reinterpret_cast<const char*>(&m + 1);
   result::CodeFile file{std::string(path, ::strnlen(path, m.head.bytes - sizeof m)), m.inode, m.device_major,
                         m.device_minor};
-  constexpr std::string_view deleted = " (deleted)";
-  if (file.inode != 0 && file.path.ends_with(deleted)) file.path.resize(file.path.size() - deleted.size());
+  if (file.inode != 0) file.path = linux::without_deleted(std::move(file.path));
   file.overwritten = m.inode == 0 && (m.flags & channel::mapping_overwritten) != 0;
   std::string build_id;
   if (m.inode != 0) file.identity.emplace();  // an identity that no file has

@@ -21,8 +21,7 @@ result::CodeFile file_of(std::string_view name, std::uint64_t inode, std::uint32
   }
   // The kernel's name for memory without a file (mm/mmap.c); the list of mappings has an empty name for it.
   if (!file.is_file() && file.path == "//anon") file.path.clear();
-  constexpr std::string_view deleted = " (deleted)";
-  if (file.is_file() && file.path.ends_with(deleted)) file.path.resize(file.path.size() - deleted.size());
+  if (file.is_file()) file.path = linux::without_deleted(std::move(file.path));
   file.by_offset = !file.is_file() && file.path == vdso;
   return file;
 }

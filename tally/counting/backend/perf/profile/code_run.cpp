@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "tally/core/base/text.hpp"
@@ -19,6 +20,7 @@
 #include "tally/counting/backend/perf/taken_counters.hpp"
 #include "tally/counting/backend/perf/window_reader.hpp"
 #include "tally/linux/files/code_files.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/process/spawn.hpp"
@@ -38,6 +40,23 @@ constexpr std::int64_t patience_ns = 20'000'000;
 bool was_asked_so(const Order& order, const event::Event& event) {
   return order.profile()->sampling.user_only || event.id == event::Id::user_page_faults ||
          (event::has_modes(event::definition(event.id).kind) && event.mode == event::Mode::user);
+}
+
+/// Opens the files of code that no path of this process leads to, while a process still has them mapped.
+void keep_unreachable_files(result::CodeCounts& code) {
+  std::set<std::pair<std::uint32_t, std::int64_t>> tried;
+  for (const result::CodeRow& row : code.rows) {
+    result::CodeFile& file = code.files[row.file];
+    const std::int64_t process = code.owners[row.owner].pid;
+    if (!file.is_file() || file.kept != nullptr || !tried.emplace(row.file, process).second) continue;
+    const auto now = linux::file_state(file.path);
+    if (now && (file.inode == 0 || now->inode == file.inode)) continue;
+    linux::Descriptor opened = linux::open_mapped(static_cast<pid_t>(process), file.path, file.inode);
+    if (!opened) continue;
+    const int number = opened.get();
+    const auto kept = std::make_shared<const std::pair<linux::Descriptor, int>>(std::move(opened), number);
+    file.kept = {kept, &kept->second};
+  }
 }
 
 class CodeRun {
@@ -66,6 +85,7 @@ class CodeRun {
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
     result::CodeCounts code = samples_.finish();
+    keep_unreachable_files(code);
     // Counters of all that runs stay, whatever it executes.
     const std::string lost = order_.target.attachment.processors.empty() ? taken_.why() : "";
     for (std::size_t e = 0; e < events_.events.size(); ++e) {

@@ -125,9 +125,12 @@ Result<std::vector<MetricChoice>> parse_metrics(const std::vector<std::string>& 
   return metrics;
 }
 
-std::vector<MetricChoice> unasked_metrics() {
+std::vector<MetricChoice> unasked_metrics(const std::vector<EventName>* rows) {
   std::vector<MetricChoice> metrics;
-  for (const MetricDefinition& line : metric_table()) metrics.push_back(choice_of(line));
+  for (const MetricDefinition& line : metric_table()) {
+    const auto is_row = [&](const EventName& event) { return event.base == line.row_event; };
+    if (rows == nullptr || std::any_of(rows->begin(), rows->end(), is_row)) metrics.push_back(choice_of(line));
+  }
   return metrics;
 }
 

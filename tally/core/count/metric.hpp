@@ -43,8 +43,8 @@ struct MetricChoice {
 /// Errors: bad_usage for an unknown name (the hint suggests similar names), and those of Formula::parse().
 Result<std::vector<MetricChoice>> parse_metrics(const std::vector<std::string>& lists);
 
-/// All metrics of the table, marked as not requested.
-std::vector<MetricChoice> unasked_metrics();
+/// Metrics of the table, marked as not requested: all, or those that are shown in the row of one of these events.
+std::vector<MetricChoice> unasked_metrics(const std::vector<EventName>* rows = nullptr);
 
 /// A metric whose event names are resolved.
 struct BoundMetric {

@@ -64,6 +64,15 @@ TEST(MetricTable, has_the_values_of_the_definitions) {
   EXPECT_EQ(*clock.value, 3) << "3 million cycles in a millisecond are 3 GHz";
 }
 
+TEST(UnaskedMetrics, of_rows_are_those_shown_in_the_rows_of_these_events) {
+  std::vector<std::string> names;
+  const std::vector<EventName> rows{{"instructions", Mode::user}, {"branch-misses", Mode::kernel}, {"cycles", {}}};
+  for (const MetricChoice& choice : unasked_metrics(&rows)) names.push_back(choice.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"IPC", "branch-MPKI"}));
+  const std::vector<EventName> none;
+  EXPECT_TRUE(unasked_metrics(&none).empty());
+}
+
 TEST(ParseMetrics, takes_names_in_any_case_modes_and_formulas) {
   const auto metrics = parse_metrics({"ipc, CPI:k", "IPC:u", "mine=1000 * loads / stores"});
   ASSERT_TRUE(metrics) << metrics.error().message;

@@ -11,12 +11,14 @@ namespace {
 // Evaluates metrics with the counts of the result's rows, or of every run.
 class MetricCounts {
  public:
-  MetricCounts(const result::Stat& stat, bool repeated) : stat_(stat), repeated_(repeated) {}
+  MetricCounts(const result::Stat& stat, bool repeated)
+      : stat_(stat),
+        repeated_(repeated),
+        totals_(counts_of(stat.events, [](const auto& row) { return row.total.count; })) {}
 
   void fill(result::Metric& metric, const event::Metric& planned) const {
     if (!repeated_ || planned.events.empty()) {
-      metric.ratio = downgraded_if_apart(
-          planned.evaluate(counts_of(stat_.events, [](const auto& row) { return row.total.count; })), planned);
+      metric.ratio = downgraded_if_apart(planned.evaluate(totals_), planned);
       return;
     }
     std::vector<Ratio> series;
@@ -57,6 +59,7 @@ class MetricCounts {
 
   const result::Stat& stat_;
   bool repeated_;
+  std::vector<Count> totals_;  // of the rows
 };
 
 // Different sources count differently: perf_event omits the last switch of a thread, wait4 has it. A share between them

@@ -13,6 +13,7 @@ namespace {
 
 template <class IsSound>
 std::vector<Metric> pairs(const std::vector<Counted>& counted, const IsSound& is_sound) {
+  const Formula quotient = *Formula::parse("a / b");
   std::vector<Metric> metrics;
   for (std::size_t i = 0; i < counted.size(); ++i) {
     const Definition& line = definition(counted[i].event.id);
@@ -25,7 +26,7 @@ std::vector<Metric> pairs(const std::vector<Counted>& counted, const IsSound& is
                          counted[i].name,
                          counted[j].name,
                          false,
-                         *Formula::parse("a / b"),
+                         quotient,
                          false,
                          {i, j}});
     }
@@ -128,7 +129,7 @@ std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::v
     }
   };
   for (const MetricChoice& choice : asked) add(choice);
-  for (const MetricChoice& choice : unasked_metrics()) add(choice);
+  for (const MetricChoice& choice : unasked_metrics(&names)) add(choice);
   return metrics;
 }
 

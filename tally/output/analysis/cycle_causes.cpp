@@ -72,9 +72,9 @@ namespace {
 /// The classes by the kernel's events, whose sum is up to 4 in 255 less than the slots: they are read as bytes.
 std::vector<TopDownClass> kernels_top_down(const std::vector<result::Event>& events) {
   const auto slots_of = [&](const char* name) -> std::int64_t {
+    const std::string ending = fmt::format("/topdown-{}/", name);
     for (const result::Event& event : events)
-      if (event.total.name.base.ends_with(fmt::format("/topdown-{}/", name)))
-        return event.total.count.value.value_or(-1);
+      if (event.total.name.base.ends_with(ending)) return event.total.count.value.value_or(-1);
     return -1;
   };
   const std::int64_t retiring = slots_of("retiring"), wrong = slots_of("bad-spec"), front = slots_of("fe-bound"),

@@ -342,6 +342,7 @@ TEST_F(Tree, killed_processes_are_those_of_the_cgroup) {
   EXPECT_EQ(kills->group, "/system.slice/run-1.scope");
   EXPECT_EQ(kills->limit_bytes, 33554432u);
   EXPECT_EQ(kills->limit_file, (root_ / "sys/fs/cgroup/system.slice/memory.max").string());
+  EXPECT_FALSE(memory_kills(root_.string(), false)->limit_bytes);
   add("proc/self/cgroup", "4:memory:/old\n0::/\n");
   add("sys/fs/cgroup/memory/old/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
   add("sys/fs/cgroup/memory/old/memory.limit_in_bytes", "9223372036854771712\n");

@@ -38,11 +38,11 @@ bool is_mostly_missing(Nanoseconds missing, Nanoseconds taken) { return missing 
 std::string why_counters_were_lost(Nanoseconds enabled, const linux::Usage& usage, const std::string& program) {
   const Nanoseconds taken = usage.user + usage.system, missing = taken - enabled;
   if (missing <= Nanoseconds{0}) return "";
-  const auto path = linux::find_program(program, linux::search_path());
-  if (path && is_mostly_missing(missing, taken)) {
-    if (linux::changes_rights(*path))
+  if (is_mostly_missing(missing, taken)) {
+    const auto path = linux::find_program(program, linux::search_path());
+    if (path && linux::changes_rights(*path))
       return fmt::format("the kernel took the counters away: {} changes user, group or capabilities", printable(*path));
-    if (!linux::is_readable(*path))
+    if (path && !linux::is_readable(*path))
       return fmt::format("the kernel took the counters away: {} may be executed but not read", printable(*path));
   }
   if (missing <= before_and_after(usage)) return "";

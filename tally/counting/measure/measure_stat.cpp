@@ -141,13 +141,15 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
 
 // Reports that the kernel has killed processes of this cgroup since `before` because memory was used up.
 void add_notice_about_memory(result::Stat& stat, const std::optional<linux::MemoryKills>& before) {
-  const auto now = linux::memory_kills();
+  const auto now = linux::memory_kills("/", false);
   if (!before || !now || now->group != before->group || now->processes <= before->processes) return;
+  const auto limited = linux::memory_kills();
   const auto number = static_cast<std::int64_t>(now->processes - before->processes);
-  const std::string limit = now->limit_bytes
-                                ? fmt::format("limited to {} by {}",
-                                              bytes_text(static_cast<std::int64_t>(*now->limit_bytes)), now->limit_file)
-                                : "not limited, so the machine had none left";
+  const std::string limit =
+      limited && limited->limit_bytes
+          ? fmt::format("limited to {} by {}", bytes_text(static_cast<std::int64_t>(*limited->limit_bytes)),
+                        limited->limit_file)
+          : "not limited, so the machine had none left";
   add_notices(stat.notices,
               {fmt::format("the kernel killed {} for lack of memory in the control group {}, whose memory is {}",
                            plural(number, "process", "processes"), printable(now->group), limit)});
@@ -157,7 +159,7 @@ void add_notice_about_memory(result::Stat& stat, const std::optional<linux::Memo
 Result<void> run_all(result::Stat& stat, bool& missing, const Execute& execute, const linux::Signals& signals,
                      bool keep_going) {
   for (int i = 0; i < stat.runs_asked; ++i) {
-    const auto kills = stat.command.empty() ? std::nullopt : linux::memory_kills();
+    const auto kills = stat.command.empty() ? std::nullopt : linux::memory_kills("/", false);
     auto outcome = execute(i);
     add_notice_about_memory(stat, kills);
     if (!outcome) {

@@ -76,7 +76,7 @@ std::optional<std::uint64_t> available_bytes(const std::string& root) {
   return available;
 }
 
-std::optional<MemoryKills> memory_kills(const std::string& root) {
+std::optional<MemoryKills> memory_kills(const std::string& root, bool with_limit) {
   const std::string own = content(std::filesystem::path(root) / "proc/self/cgroup");
   for (const MemoryHierarchy& hierarchy : memory_hierarchies(root)) {
     const std::filesystem::path group = group_of(hierarchy, own);
@@ -87,6 +87,7 @@ std::optional<MemoryKills> memory_kills(const std::string& root) {
     MemoryKills kills;
     kills.processes = std::strtoull(events.c_str() + at + 1 + key.size(), nullptr, 10);
     kills.group = "/" + group.string();
+    if (!with_limit) return kills;
     // cgroup v1 writes a number that no memory can have instead of "max".
     constexpr std::int64_t most = 1LL << 62;
     each_group_up(group, [&](const std::filesystem::path& above) {

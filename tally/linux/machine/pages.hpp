@@ -24,7 +24,7 @@ struct MemoryKills {
 };
 
 /// Reads memory.events of cgroup v2, or memory.oom_control of cgroup v1. Nothing if the kernel does not report it.
-/// Cost: a few small files.
-std::optional<MemoryKills> memory_kills(const std::string& root = "/");
+/// Cost: two small files, and with the limit one for each cgroup above.
+std::optional<MemoryKills> memory_kills(const std::string& root = "/", bool with_limit = true);
 
 }  // namespace tally::linux

@@ -153,7 +153,8 @@ Gathering::Gathering(Gathering&& other) noexcept
 
 Gathering::~Gathering() {
   std::error_code no_reader;
-  if (!folder_.empty()) fs::remove_all(folder_, no_reader);
+  // Usually it is empty.
+  if (!folder_.empty() && rmdir(folder_.c_str()) != 0) fs::remove_all(folder_, no_reader);
 }
 
 Result<void> Gathering::ask(std::string_view text) const {

@@ -320,7 +320,7 @@ Result<std::optional<linux::ScratchFolder>> present_machine(const Conditions& co
   return make_pmu_folder(settings.pmu, model);
 }
 
-Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, const channel::Settings& asked,
+Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, channel::Settings& settings,
                           const Modelling& modelling, Marker& marker, CountedTime& counted_time) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
@@ -331,10 +331,11 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
 
   // Code that is instrumented with other marks fits this request only, and is not kept.
   Translations translations;
-  if (channel::can_keep_code(asked.marks))
+  if (channel::can_keep_code(settings.marks))
     translations = Translations::open(header->build, {.only_added = order.conditions.repeatable,
-                                                      .modelled = asked.models.on != 0 || asked.windows.on != 0 ||
-                                                                  asked.follows_calls != 0 || asked.marks.python != 0});
+                                                      .modelled = settings.models.on != 0 || settings.windows.on != 0 ||
+                                                                  settings.follows_calls != 0 ||
+                                                                  settings.marks.python != 0});
   const linux::Descriptor proc = linux::open_directory("/proc");
   // A missing descriptor still needs a number, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
@@ -343,7 +344,6 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
                              or_any(translations.kept_fd()), or_any(translations.added_fd()), or_any(proc.get())});
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
-  channel::Settings settings = asked;
   settings.trace_limit = static_cast<std::uint32_t>(order.conditions.engine.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(order.conditions.engine.cache_limit);
   settings.hot_from = static_cast<std::uint32_t>(order.conditions.engine.hot_from);

@@ -137,14 +137,14 @@ std::uint32_t claimed_code_logs(const Channel& shared) {
   return last;
 }
 
-std::string contradiction_in(const Channel& shared, const std::string& settings) {
+std::string contradiction_in(const Channel& shared, std::string_view settings) {
   const channel::Header& header = shared.records.header();
   const bool is_same = header.magic == channel::magic && header.layout_version == channel::layout_version &&
                        settings == settings_in(shared);
   return is_same && RecordCheck(shared).all_sound() ? "" : contradicting_run;
 }
 
-std::string settings_in(const Channel& shared) {
+std::string_view settings_in(const Channel& shared) {
   const channel::Settings& settings = shared.records.header().settings;
   return {reinterpret_cast<const char*>(&settings), sizeof settings};
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/core/base/units.hpp"
@@ -20,11 +21,11 @@ std::uint32_t claimed_threads(const Channel& shared);
 std::uint32_t claimed_code_logs(const Channel& shared);
 
 /// Returns the settings in the header byte by byte, to check later that they are unchanged.
-std::string settings_in(const Channel& shared);
+std::string_view settings_in(const Channel& shared);
 
 /// Returns in words what is wrong with the records of a run; empty if nothing is. `settings`: settings_in() before the
 /// first program started. Records that a kill left incomplete may look the same: call it only without such a reason.
-std::string contradiction_in(const Channel& shared, const std::string& settings);
+std::string contradiction_in(const Channel& shared, std::string_view settings);
 
 /// Return what is wrong with the record of a thread, or of the process with this index; empty if nothing is.
 std::string contradiction_of(const channel::Thread& thread);

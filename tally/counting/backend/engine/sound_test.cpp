@@ -159,7 +159,7 @@ TEST(Effort, stays_spent) {
 
 TEST(Sound, other_settings_than_the_commands_are_noticed) {
   const Scribbled run;
-  const std::string before = settings_in(run.channel());
+  const std::string before(settings_in(run.channel()));
   run.channel().records.header().settings.trace_limit = 1;
   EXPECT_NE(contradiction_in(run.channel(), before), "");
 }

@@ -273,10 +273,10 @@ Result<std::vector<std::string>> choose_passes(StatOptions& options, const backe
 // Writes the result, then what its comparison with a baseline found. Returns tally's exit code.
 int write_compared(result::Stat& stat, const std::optional<comparison::Baseline>& baseline,
                    report::Destination& destination, linux::Signals& signals) {
-  if (!baseline) return final_exit_code(stat, destination.write({stat}), signals);
+  if (!baseline) return final_exit_code(stat, destination.write({&stat, 1}), signals);
   const comparison::Baseline::Outcome outcome = baseline->judge(stat, destination.terminal());
   stat.gate = outcome.verdict;
-  const int written = destination.write({stat});
+  const int written = destination.write({&stat, 1});
   if (!destination.is_stream())
     say({outcome.verdict.text});
   else if (destination.is_for_people())
@@ -376,7 +376,9 @@ int count(StatOptions& options) {
   stat->environment = measure::environment(machine);
   why::report_unasked(*stat);
   why::describe_differences(*stat, options.stat);
-  stat->environment.provenance = provenance();
+  // A table does not show it. Cost: a few files, more in a git repository.
+  if (!for_people || !options.results.description.empty() || !options.history.file.empty() || *baseline)
+    stat->environment.provenance = provenance();
   // A table contains this notice. For other formats it is printed now, because the file may be read much later.
   if (stat->incomplete && !for_people && !options.results.output.empty()) say(stat->notices);
   // --quiet also omits the notices from the file: `tally report` would print them.

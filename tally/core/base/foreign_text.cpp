@@ -61,6 +61,10 @@ std::string escaped(std::string_view text, std::string_view kept) {
   if (is_plain_ascii(text)) return std::string(text);
   std::string made;
   for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    while (at < text.size() && text[at] >= ' ' && text[at] <= '~') ++at;
+    made += text.substr(begin, at - begin);
+    if (at == text.size()) break;
     const Character one = first_of(text.substr(at));
     if (!one.is_valid) {
       made += replacement;

@@ -133,7 +133,7 @@ Result<void> Destination::open_description(const ResultOptions& options) {
   return {};
 }
 
-Result<std::string> Destination::text(const std::vector<result::Stat>& stats) const {
+Result<std::string> Destination::text(std::span<const result::Stat> stats) const {
   std::string whole;
   output::Style style = style_;
   if (stats.size() > 1) style.one_line = true;
@@ -150,7 +150,7 @@ Result<std::string> Destination::text(const std::vector<result::Stat>& stats) co
   return before_ + whole;
 }
 
-Result<void> Destination::write_description(const std::vector<result::Stat>& stats) {
+Result<void> Destination::write_description(std::span<const result::Stat> stats) {
   if (!description_) return {};
   output::Style style = style_;
   style.one_line = description_in_lines_ || stats.size() > 1;
@@ -166,7 +166,7 @@ Result<void> Destination::print_interval(const result::Interval& interval) {
   return written;
 }
 
-Result<std::string> Destination::whole_text(const std::vector<result::Stat>& stats) {
+Result<std::string> Destination::whole_text(std::span<const result::Stat> stats) {
   if (!appends_to_.empty()) {
     // Other processes may have written to the file since it was opened, and may have written its header.
     if (auto locked = output_.lock(); !locked) return fail(locked.error());
@@ -175,7 +175,7 @@ Result<std::string> Destination::whole_text(const std::vector<result::Stat>& sta
   return text(stats);
 }
 
-int Destination::write(const std::vector<result::Stat>& stats) {
+int Destination::write(std::span<const result::Stat> stats) {
   const auto whole = whole_text(stats);
   const auto written = whole ? output_.write(*whole) : Result<void>(fail(whole.error()));
   const auto described = write_description(stats);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,17 +58,17 @@ class Destination {
 
   /// Writes all results, one after the other. If that fails, reports it and prints the results to standard error as a
   /// table, unless standard error is what failed, so that no measurement is lost. Returns tally's exit code.
-  int write(const std::vector<result::Stat>& stats);
+  int write(std::span<const result::Stat> stats);
 
  private:
   Destination(const output::StatFormat& format, output::Style style, linux::Output output)
       : format_(&format), style_(std::move(style)), output_(std::move(output)) {}
 
   Result<void> continue_file();
-  Result<std::string> whole_text(const std::vector<result::Stat>& stats);
-  Result<std::string> text(const std::vector<result::Stat>& stats) const;
+  Result<std::string> whole_text(std::span<const result::Stat> stats);
+  Result<std::string> text(std::span<const result::Stat> stats) const;
   Result<void> open_description(const ResultOptions& options);
-  Result<void> write_description(const std::vector<result::Stat>& stats);
+  Result<void> write_description(std::span<const result::Stat> stats);
 
   const output::StatFormat* format_;
   output::Style style_;

@@ -1,6 +1,7 @@
 #include "tally/tools/verification/stored_verification.hpp"
 
 #include "tally/linux/files/cache_file.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/state_folder.hpp"
 #include "tally/output/result/stored.hpp"
 #include "tally/tools/verification/verification_remarks.hpp"
@@ -21,11 +22,10 @@ void store_verification(const std::string& backend, const std::string& json) {
 }
 
 std::vector<std::string> verification_remarks(const result::Stat& stat) {
-  const std::string path = linux::cache_folder();
-  if (path.empty()) return {};
+  const std::string path = linux::cache_folder(), name = kept_name(stat.backend);
+  if (path.empty() || !linux::exists(path + "/" + name)) return {};
   const auto folder = linux::StateFolder::open(path, false);
   if (!folder) return {};
-  const std::string name = kept_name(stat.backend);
   const auto text = folder->read(name, most_bytes);
   if (!text) return {};
   const auto verify = result::read_verify(*text, name);

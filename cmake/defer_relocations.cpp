@@ -73,8 +73,11 @@ class Executable {
   bool is_relative(const Elf64_Rela& r) const {
     return ELF64_R_TYPE(r.r_info) == (header().e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE);
   }
+  // Truncates the file and writes it at once: file systems with large folios (ext4 since Linux 6.16) then cache it in
+  // these, not in the single pages of the linker's small writes. The page faults of a start in the code of tally took
+  // 49 us instead of 235, and unmapping it 10 instead of 163 (Linux 6.18).
   void write() const {
-    std::fstream out(path_, std::ios::binary | std::ios::in | std::ios::out);
+    std::ofstream out(path_, std::ios::binary);
     out.write(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
     out.close();
     if (!out) fail(path_ + ": cannot be written");

@@ -33,7 +33,7 @@ Count part_of_time(std::chrono::nanoseconds part, std::chrono::nanoseconds other
 Count time_stamp_ticks(const RunStatistics& statistics) {
   if (!statistics.ticks) return absent("only x86 has this counter");
   Count count = counted(*statistics.ticks, Source::tsc);
-  if (statistics.steady_ticks) return count;
+  if (statistics.steady_ticks ? *statistics.steady_ticks : linux::time_stamp_is_invariant()) return count;
   return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
 }
 
@@ -98,7 +98,6 @@ void take_time(RunStatistics& statistics, const linux::Moment& start, const linu
   statistics.duration = end.time - start.time;
   if (!start.ticks || !end.ticks) return;
   statistics.ticks = static_cast<std::int64_t>(*end.ticks - *start.ticks);
-  statistics.steady_ticks = linux::time_stamp_is_invariant();
 }
 
 namespace {

@@ -50,7 +50,7 @@ struct RunStatistics {
   linux::Usage usage;                 ///< from wait4(2)
   Nanoseconds duration{0};            ///< from start to end, by the monotonic clock
   std::optional<std::int64_t> ticks;  ///< of the time-stamp counter in that time; x86 only
-  bool steady_ticks = false;          ///< the time-stamp counter ran at a constant rate
+  std::optional<bool> steady_ticks;   ///< whether the time-stamp counter runs at a constant rate; empty: ask CPUID
   std::vector<KernelCount> kernel;    ///< from KernelCounters::read()
   std::string lost = {};              ///< why they missed a part of the command; empty: they did not
   bool operator==(const RunStatistics&) const = default;

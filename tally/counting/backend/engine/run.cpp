@@ -271,22 +271,14 @@ Result<Channel> Channel::make() {
 }
 
 /// Runs CPUID once, for all programs of the run: in a virtual machine it may take tens of microseconds.
-std::uint32_t loop_is_fast() {
+void take_processor(channel::Settings& settings, bool for_other_processors) {
   constexpr std::uint32_t auth = 0x68747541;  // the first letters of AuthenticAMD
-  const auto maker = linux::cpuid(0);
-  return maker && maker->ebx == auth ? 1 : 0;
-}
-
-std::uint32_t has_bmi2() {
-  constexpr std::uint32_t bmi2 = 1u << 8;
-  const auto features = linux::cpuid(7);
-  return features && (features->ebx & bmi2) != 0 ? 1 : 0;
-}
-
-std::uint32_t has_protection_keys() {
-  constexpr std::uint32_t enabled = 1u << 4;  // OSPKE
-  const auto features = linux::cpuid(7);
-  return features && (features->ecx & enabled) != 0 ? 1 : 0;
+  constexpr std::uint32_t bmi2 = 1u << 8, protection_keys_on = 1u << 4;
+  const auto maker = linux::cpuid(0), features = linux::cpuid(7);
+  if (!maker || !features) return;
+  settings.loop_is_fast = !for_other_processors && maker->ebx == auth ? 1 : 0;
+  settings.has_bmi2 = !for_other_processors && (features->ebx & bmi2) != 0 ? 1 : 0;
+  settings.protection_keys = (features->ecx & protection_keys_on) != 0 ? 1 : 0;
 }
 
 /// Returns the most mappings that a process may have, or 0.
@@ -348,12 +340,9 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   settings.cache_limit = static_cast<std::uint32_t>(order.conditions.engine.cache_limit);
   settings.hot_from = static_cast<std::uint32_t>(order.conditions.engine.hot_from);
   // Blocks of one instruction are for tests: they use the forms for other processors.
-  const bool for_other_processors = order.conditions.engine.block_size == 1;
+  take_processor(settings, order.conditions.engine.block_size == 1);
   settings.mapping_limit = mapping_limit();
   settings.never_overcommits = linux::never_overcommits() ? 1 : 0;
-  settings.loop_is_fast = for_other_processors ? 0 : loop_is_fast();
-  settings.has_bmi2 = for_other_processors ? 0 : has_bmi2();
-  settings.protection_keys = has_protection_keys();
   settings.strict = order.conditions.strict ? 1 : 0;
   const auto pmu_folder = present_machine(order.conditions, modelling, settings);
   if (!pmu_folder) return fail(pmu_folder.error());

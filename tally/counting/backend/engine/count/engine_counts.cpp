@@ -16,10 +16,11 @@ namespace {
 
 /// Whether one of the fields [first, end) is in the event.
 bool has_field(event::Id id, std::uint32_t first, std::uint32_t end) {
+  channel::Totals unit;
   for (std::uint32_t i = first; i < end; ++i) {
-    channel::Totals unit;
     unit.field[i] = 1;
     if (value_of(id, unit).value_or(0) != 0) return true;
+    unit.field[i] = 0;
   }
   return false;
 }

@@ -141,8 +141,8 @@ bool add_run(result::Stat& stat, bool& missing, backend::Outcome outcome, const 
 
 // Reports that the kernel has killed processes of this cgroup since `before` because memory was used up.
 void add_notice_about_memory(result::Stat& stat, const std::optional<linux::MemoryKills>& before) {
-  const auto now = linux::memory_kills("/", false);
-  if (!before || !now || now->group != before->group || now->processes <= before->processes) return;
+  const auto now = before ? linux::memory_kills("/", false) : std::nullopt;
+  if (!now || now->group != before->group || now->processes <= before->processes) return;
   const auto limited = linux::memory_kills();
   const auto number = static_cast<std::int64_t>(now->processes - before->processes);
   const std::string limit =

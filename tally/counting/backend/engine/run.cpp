@@ -324,10 +324,10 @@ Result<Execution> execute(const Order& order, const std::string& image, Channel&
   // Code that is instrumented with other marks fits this request only, and is not kept.
   Translations translations;
   if (channel::can_keep_code(settings.marks))
-    translations = Translations::open(header->build, {.only_added = order.conditions.repeatable,
-                                                      .modelled = settings.models.on != 0 || settings.windows.on != 0 ||
-                                                                  settings.follows_calls != 0 ||
-                                                                  settings.marks.python != 0});
+    translations =
+        Translations::open(header->build, {.only_added = order.conditions.repeatable,
+                                           .modelled = settings.models.on != 0 || settings.windows.on != 0 ||
+                                                       settings.follows_calls != 0 || settings.marks.python != 0});
   const linux::Descriptor proc = linux::open_directory("/proc");
   // A missing descriptor still needs a number, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };

@@ -52,8 +52,8 @@ struct CountedTime;
 class Marker;
 
 /// Runs the command under the engine `image` (its path). `settings`: the models, and the regions' marks, which
-/// `marker` finds; adds the rest. Passes the windows to their sink meanwhile. If the order has a timing, `counted_time` and
-/// Execution::intervals have the results. Errors: not_found, not_executable, cannot_measure.
+/// `marker` finds; adds the rest. Passes the windows to their sink meanwhile. If the order has a timing, `counted_time`
+/// and Execution::intervals have the results. Errors: not_found, not_executable, cannot_measure.
 Result<Execution> execute(const Order& order, const std::string& image, Channel& shared, channel::Settings& settings,
                           const Modelling& modelling, Marker& marker, CountedTime& counted_time);
 

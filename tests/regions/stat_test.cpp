@@ -314,7 +314,7 @@ struct WalksRun {
   std::map<std::string, json> regions;
   json all;
 };
-WalksRun walked(const Words& options) {
+WalksRun walked(const Words& options, const std::string& word = "thread") {
   Words words{"/usr/bin/env",
               "TALLY_EVENTS=loads,L1-dcache-load-misses,branch-misses,cache-misses,cycles",
               TALLY_COMMAND,
@@ -325,7 +325,7 @@ WalksRun walked(const Words& options) {
               "-o",
               "-"};
   words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"--", WALKS, "thread"});
+  words.insert(words.end(), {"--", WALKS, word});
   const Finished finished = Running(words).finish();
   WalksRun result;
   result.all = json::parse(finished.out, nullptr, false);
@@ -380,6 +380,13 @@ TEST(StatRegions, have_cycles_of_the_core_model) {
   EXPECT_GE(first.at("value"), 8 * 128);
   EXPECT_GE(both.at("value"), first.at("value"));
   EXPECT_LT(some.events["again"]["cycles:u"].at("value"), first.at("value"));
+}
+
+// The library executes much code before the first region: short regions have the cost of their own code nevertheless.
+TEST(StatRegions, have_cycles_of_their_own_code_after_few_entries) {
+  const json chain = walked({"--model", "haswell", "-e", "cycles"}, "chains").events["chain"]["cycles:u"];
+  EXPECT_EQ(chain.at("trust"), "modelled") << chain;
+  EXPECT_NEAR(chain.at("value").get<double>(), 60 * 3000, 60 * 300);
 }
 
 TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {

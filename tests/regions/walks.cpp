@@ -1,7 +1,9 @@
 // Walks over lines in regions of its own: the misses of a first level can be computed by hand.
 //
-// usage: walks [thread]      thread: a second thread walks, too
+// usage: walks [thread|chains]      thread: a second thread walks, too
+//                                   chains: 60 entries of 1,000 dependent multiplications, which take 3 cycles each
 #include <cstdio>
+#include <string_view>
 #include <thread>
 
 #include "tally/library/tally.hpp"
@@ -38,15 +40,31 @@ unsigned walks(tally::Counters& counters, const Area& in) {
   return sum;
 }
 
+[[gnu::noinline]] unsigned multiply(unsigned product) {
+  for (int i = 0; i < 1000; ++i) asm volatile("imul %0, %0" : "+r"(product));
+  return product;
+}
+
+unsigned chains(tally::Counters& counters) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 60; ++i) {
+    const tally::Region region{counters, "chain"};
+    sum += multiply(i);
+  }
+  return sum;
+}
+
 }  // namespace
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
   auto counters = tally::Counters::open({});
   if (!counters) {
     std::fprintf(stderr, "%s\n", counters.error().message.c_str());
     return 77;
   }
   unsigned sum = walks(*counters, area);
-  if (argc > 1) std::thread([&] { sum += walks(*counters, other); }).join();
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (word == "thread") std::thread([&] { sum += walks(*counters, other); }).join();
+  if (word == "chains") sum += chains(*counters);
   return sum == 0 ? 0 : 1;
 }

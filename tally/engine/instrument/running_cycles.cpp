@@ -86,12 +86,12 @@ void executed(Thread* t, u32 number, u64 times) {
 }
 
 /// Whether the model should run before a thread's list gets its costs. That takes as long as core_finish(), so after
-/// many runs it is done only for lists that are worth it.
+/// many runs it is done only for lists, or sums of lists, that are worth it.
 bool should_run_model(const ThreadCycles& c) {
-  constexpr u32 often = 64, worth = 10'000, few = 64;
+  constexpr u32 often = 16, worth = 10'000, few = 64;
   if (average == 0 || all_instructions > instructions_at_last_run + instructions_at_last_run / 4) return true;
   if (samples_cycles) return c.instructions >= few && all_unseen * 16 > all_instructions;
-  return c.unseen * 50 > c.instructions && (model_runs < often || c.instructions > worth);
+  return c.unseen * 50 > c.instructions && (model_runs < often || c.instructions > worth || all_unseen > worth);
 }
 
 /// `waits`: waits for cache_lock if it is taken.

@@ -51,19 +51,17 @@ class CallCode {
   bool loses_r11() const { return kind_ == call_direct || kind_ == call_linked; }
 
   void save() {
-    static const u8 flags[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
     e_.store(rax, o_model_rax);
-    e_.bytes(flags, sizeof flags);
+    e_.save_flags();
     if (loses_rcx()) e_.store(rcx, o_model_a);
     if (loses_r11()) e_.store(r11, o_model_b);
     e_.store(rdx, o_model_argument);
   }
   void restore() {
-    static const u8 flags[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
     e_.load(rdx, o_model_argument);
     if (loses_r11()) e_.load(r11, o_model_b);
     if (loses_rcx()) e_.load(rcx, o_model_a);
-    e_.bytes(flags, sizeof flags);
+    e_.restore_flags();
     e_.load(rax, o_model_rax);
   }
 

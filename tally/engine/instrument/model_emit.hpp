@@ -281,16 +281,14 @@ inline void restore_rax(Emitter& e, u8 other) {
 }
 inline void save_flags(Emitter& e, u8 other) {
   save_rax(e, other);
-  static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
-  e.bytes(code, sizeof code);
+  e.save_flags();
   e.store(rax, o_model_flags);
   restore_rax(e, other);
 }
 inline void restore_flags(Emitter& e, u8 other) {
   save_rax(e, other);
   e.load(rax, o_model_flags);
-  static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
-  e.bytes(code, sizeof code);
+  e.restore_flags();
   restore_rax(e, other);
 }
 

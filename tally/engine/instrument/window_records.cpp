@@ -50,14 +50,16 @@ void choose_sources() {
   summed_events.reads_counters = reads_counters && !marks_on();
 }
 
-/// Returns what counters of events known only at run time, and corrections, add to an event.
-s64 additions_to_sum(Thread* t, u32 event) {
-  channel::Totals totals = records().thread(t->index).base;
+/// Adds what counters of events known only at run time, and corrections, add to the events that generated code sums.
+void add_unsummed(Thread* t, EventSums& sums) {
+  channel::Totals counted;
   for (u32 i = 1; i < channel::first_segment_of_code(settings()); i++)
-    if (counters(t)[i] != 0) add_segment(totals, i, static_cast<s64>(counters(t)[i]));
-  s64 n = 0;
-  for (u32 i = 0; i < channel::mark_fields; i++) n += settings().marks.weight[event][i] * totals.field[i];
-  return n;
+    if (counters(t)[i] != 0) add_segment(counted, i, static_cast<s64>(counters(t)[i]));
+  const channel::Totals& base = records().thread(t->index).base;
+  for (u32 i = 0; i < channel::mark_fields; i++)
+    if (const s64 n = base.field[i] + counted.field[i]; n != 0)
+      for (u32 e = 0; e < settings().marks.events; e++)
+        if (source_of_event[e].source == of_sum) sums.of[e] += settings().marks.weight[e][i] * n;
 }
 
 }  // namespace
@@ -77,9 +79,9 @@ void read_row(Thread* t, EventSums& sums) {
   if (reads_counters) return read_events(t, sums);
   for (u32 e = 0; e < settings().marks.events; e++) {
     const auto [source, number] = source_of_event[e];
-    sums.of[e] =
-        source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number] + additions_to_sum(t, e);
+    sums.of[e] = source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number];
   }
+  if (summed_events.count != 0) add_unsummed(t, sums);
 }
 
 /// The kernel writes it into a segment's limit for the vdso.

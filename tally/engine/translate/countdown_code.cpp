@@ -45,12 +45,17 @@ void leave_if_negative(Emitter& e, u32 at, u64 exit_path) {
   recorder.refer(e.p - 4, exit_path);
 }
 
-/// Emits the path into the engine, outside the trace. `from` is the start of the countdown code.
-u64 emit_window_exit(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
+/// Emits the path into the engine, outside the trace. `from` is the start of the countdown code. If the flags are live,
+/// the code there has saved rcx.
+u64 emit_window_exit(Builder& b, u64 from, u32 word, Flags flags) {
   static const u8 store_constant[] = {0x65, 0x48, 0xc7, 0x04, 0x25};  // mov qword gs:[…], …
   Emitter e{reinterpret_cast<u8*>(b.arena.cold)};
   const u64 at = e.here();
-  if (rcx_is_saved) e.load(rcx, o_spill1);
+  if (flags == Flags::live) e.load(rcx, o_spill1);
+  if (flags == Flags::saved) {
+    e.restore_flags();
+    e.load(rax, o_spill1);
+  }
   e.store(rax, o_gpr);
   e.bytes(store_constant, sizeof store_constant);
   e.dword(o_pc);
@@ -115,7 +120,7 @@ s64 amount_of_sum(u32 sum, u32 number) {
 
 }  // namespace
 
-void emit_sums(Builder& b, u32 number, bool flags_dead) {
+void emit_sums(Builder& b, u32 number, Flags flags) {
   Emitter& e = b.e;
   const u8 reg = spare();
   bool saved = false;
@@ -123,7 +128,7 @@ void emit_sums(Builder& b, u32 number, bool flags_dead) {
     const s64 n = amount_of_sum(i, number);
     const u32 at = o_sums + 8 * i;
     if (n == 0) continue;
-    if (flags_dead) {
+    if (flags != Flags::live) {
       change(e, op_add, at, n);
       continue;
     }
@@ -163,7 +168,7 @@ void add_run_time_count(Thread* t, u32 number, s64 n) {
   for (u32 i = 0; i < summed_events.count; i++) t->sums[i] += n * amount_of_sum(i, number);
 }
 
-void emit_countdown(Builder& b, u32 number, bool flags_dead) {
+void emit_countdown(Builder& b, u32 number, Flags flags) {
   Emitter& e = b.e;
   const u64 from = e.here();
   for (u32 k = 0; k < own_records.countdowns; k++) {
@@ -171,10 +176,10 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
     const u32 at = countdown_of(k);
     if (n == 0) continue;
     const bool has_check = n > 0 && !b.trace.steps && !is_instrumented;
-    if (flags_dead) {
+    if (flags != Flags::live) {
       change(e, op_sub, at, n);
       if (!has_check) continue;
-      const u64 exit_path = emit_window_exit(b, from, k, false);
+      const u64 exit_path = emit_window_exit(b, from, k, flags);
       e.byte(0x0f);  // js
       e.byte(0x88);
       e.dword(static_cast<u32>(exit_path - e.here() - 4));
@@ -184,7 +189,7 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
     const u8 reg = spare();
     e.store(reg, o_spill1);
     change_by(reg, e, at, -n, at);
-    if (has_check) leave_if_negative(e, at, emit_window_exit(b, from, k, true));
+    if (has_check) leave_if_negative(e, at, emit_window_exit(b, from, k, flags));
     e.load(reg, o_spill1);
   }
 }
@@ -195,7 +200,7 @@ void emit_first_check(Builder& b, const Instruction& first) {
   recorder.give_up();  // the code contains the number of its trace
   Emitter& e = b.e;
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
-  const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | first_word, true);
+  const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | first_word, Flags::live);
   e.store(rcx, o_spill1);
   for (u32 k = 0; k < own_records.countdowns; k++) {
     if (is_countdown_late(first)) {
@@ -217,7 +222,7 @@ void emit_check(Builder& b, const Instruction& in) {
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   e.store(rcx, o_spill1);
   for (u32 k = 0; k < own_records.countdowns; k++) {
-    const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | steps_word, true);
+    const u64 exit_path = emit_window_exit(b, b.body, trace << trace_shift | steps_word, Flags::live);
     if (always) {
       e.jump(exit_path);
       break;

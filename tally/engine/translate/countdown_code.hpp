@@ -30,8 +30,10 @@ struct SummedEvents {
   const s8* weight[channel::window_sum_limit];
 };
 extern SummedEvents summed_events;
-/// Emits code that adds the events of segment `number` to the sums. It preserves the flags unless they are dead.
-void emit_sums(Builder& b, u32 number, bool flags_dead);
+/// The flags where a segment is counted: `saved` are in rax, whose value is in the first spill slot.
+enum class Flags : u8 { live, dead, saved };
+/// Emits code that adds the events of segment `number` to the sums. It preserves live flags.
+void emit_sums(Builder& b, u32 number, Flags flags);
 /// Emits code that adds `reg` times `each` to the counter of run-time segment `number`; `each` may be negative. It
 /// changes rdx and preserves the flags.
 void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each);
@@ -43,8 +45,8 @@ s64 amount_of(u32 trigger, const channel::SegmentVector& v);
 /// Whether the number of trigger events of the instruction is only known at run time. Then it runs in steps.
 bool is_countdown_late(const Instruction& in);
 
-/// Emits code that subtracts the events of segment `number`. `flags_dead`: flags may change.
-void emit_countdown(Builder& b, u32 number, bool flags_dead);
+/// Emits code that subtracts the events of segment `number`. It preserves live flags.
+void emit_countdown(Builder& b, u32 number, Flags flags);
 /// Whether a trace that is not in steps needs a check before its first instruction; emits that check.
 bool looks_first(const Instruction& first);
 void emit_first_check(Builder& b, const Instruction& first);

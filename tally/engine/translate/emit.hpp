@@ -76,6 +76,15 @@ struct Emitter {
     byte(0xf7);
     byte(static_cast<u8>(0xd0 | (reg & 7)));
   }
+  /// rax = the arithmetic flags: lahf; seto al. restore_flags() loads them from rax, which changes.
+  void save_flags() {
+    static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};
+    bytes(code, sizeof code);
+  }
+  void restore_flags() {
+    static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
+    bytes(code, sizeof code);
+  }
   void jump(u64 to) {
     byte(0xe9);
     dword(static_cast<u32>(to - here() - 4));

@@ -274,9 +274,17 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, 
   Emitter& e = b.e;
   const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
   if (is_probed) probes->counted(b, number);
-  if (counts_down()) emit_countdown(b, number, how == Increment::inc);
-  emit_sums(b, number, how == Increment::inc);
-  if (how == Increment::inc) {
+  // To save the flags costs less than to change several numbers without changing them.
+  const bool saves_flags =
+      how == Increment::spill && !is_instrumented && (counts_down() || summed_events.count != 0);
+  const Flags flags = how == Increment::inc ? Flags::dead : saves_flags ? Flags::saved : Flags::live;
+  if (saves_flags) {
+    e.store(rax, o_spill1);
+    e.save_flags();
+  }
+  if (counts_down()) emit_countdown(b, number, flags);
+  emit_sums(b, number, flags);
+  if (flags != Flags::live) {
     fix();
     e.byte(0x65);
     e.byte(0x48);
@@ -284,6 +292,9 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, 
     e.byte(0x04);
     e.byte(0x25);
     e.dword(counter);
+    if (!saves_flags) return;
+    e.restore_flags();
+    e.load(rax, o_spill1);
     return;
   }
   if (how == Increment::spill) e.store(reg, o_spill1);

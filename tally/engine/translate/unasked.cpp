@@ -64,16 +64,14 @@ void emit_unasked_count(Builder& b, const Instruction& in) {
   if (needs_more_state(in)) exceeds_presented_cpu = true;
   u64* const counter = counter_of(described);
   if (counter == nullptr) return;
-  static const u8 keep_flags[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
-  static const u8 count[] = {0xf0, 0x48, 0xff, 0x01};       // lock inc qword ptr [rcx]
-  static const u8 restore_flags[] = {0x04, 0x7f, 0x9e};     // add al, 0x7f; sahf
+  static const u8 count[] = {0xf0, 0x48, 0xff, 0x01};  // lock inc qword ptr [rcx]
   Emitter& e = b.e;
   e.store(rax, o_spill1);
   e.store(rcx, o_spill2);
-  e.bytes(keep_flags, sizeof keep_flags);
+  e.save_flags();
   e.move_constant(rcx, reinterpret_cast<u64>(counter));
   e.bytes(count, sizeof count);
-  e.bytes(restore_flags, sizeof restore_flags);
+  e.restore_flags();
   e.load(rcx, o_spill2);
   e.load(rax, o_spill1);
 }

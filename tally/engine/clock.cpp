@@ -11,6 +11,8 @@ struct Time {
 using GetTime = s64 (*)(s32 clock, Time* to);
 
 u64 vdso_at, vdso_end, linker_at, linker_end;
+u64 data_at;  // the vdso's data precede it
+bool data_is_listed;
 GetTime vdso_get_time;
 constexpr s32 monotonic = 1;
 
@@ -56,6 +58,8 @@ void find_functions(u64 base) {
 void clock_init(u64 vdso) {
   if (vdso == 0) return;
   vdso_at = vdso;
+  constexpr u64 most_data_bytes = 16 * page_bytes;
+  data_at = vdso - most_data_bytes;
   find_functions(vdso);
   vdso_get_time = reinterpret_cast<GetTime>(function_at[static_cast<u32>(VdsoFunction::get_clock)]);
 }
@@ -93,10 +97,14 @@ u64 clock_ns() {
   return static_cast<u64>(time.seconds) * 1'000'000'000 + static_cast<u64>(time.ns);
 }
 
+void clock_data_listed(u64 start) {
+  if (data_is_listed || start >= vdso_at) return;
+  data_at = start;
+  data_is_listed = true;
+}
+
 void clock_unmapped(u64 start, u64 end) {
-  // The vdso's data pages precede it.
-  constexpr u64 data_bytes = 16 * page_bytes;
-  if (start >= vdso_end || end <= vdso_at - data_bytes) return;
+  if (start >= vdso_end || end <= data_at) return;
   clock_without_time_stamp();
   if (end <= vdso_at) return;
   vdso_at = vdso_end = 0;

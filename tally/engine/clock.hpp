@@ -15,7 +15,9 @@ bool is_in_linker(u64 pc);
 u64 clock_ns();
 /// Pauses the thread.
 void pause_for(u64 us);
-/// The program unmaps this range.
+/// The vdso's data begin at `start`, or before: the kernel listed mappings, in ascending order. The first list counts.
+void clock_data_listed(u64 start);
+/// The program maps, unmaps or protects this range.
 void clock_unmapped(u64 start, u64 end);
 /// Whether the address is in the vdso.
 bool is_in_vdso(u64 pc);

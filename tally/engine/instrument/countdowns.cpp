@@ -9,6 +9,7 @@ namespace tally::engine::instrument {
 namespace {
 
 void (*on_full)(Thread* t, u32 event);
+u64 key;  // of the countdowns and the sums next to them; 0: not computed yet
 
 u32 events() { return own_records.countdowns; }
 
@@ -59,10 +60,12 @@ void count_down_by(const channel::WindowTrigger* by, u32 n, void (*full)(Thread*
   own_records.countdowns = n;
   for (u32 k = 0; k < n; k++) own_records.countdown[k] = by[k];
   on_full = full;
+  key = 0;
 }
 
 u64 countdowns_key() {
   if (!counts_down() && !summed_events.are_counters) return 0;
+  if (key != 0 && !summed_events.are_counters) return key;  // counters may be added
   constexpr u32 bytes = sizeof(channel::WindowTrigger::weight);
   const u64 paths = settings().windows.paths | u64{settings().windows.reads} << 8;
   u64 words[(channel::window_trigger_limit * bytes + channel::window_sum_limit * bytes) / 8 + 2] = {
@@ -71,7 +74,7 @@ u64 countdowns_key() {
   for (u32 k = 0; k < events(); k++) copy(to + k * bytes, own_records.countdown[k].weight, bytes);
   to += channel::window_trigger_limit * bytes;
   for (u32 i = 0; i < summed_events.count; i++) copy(to + i * bytes, summed_events.weight[i], bytes);
-  return channel::check_of(words, sizeof words) | 1;
+  return key = channel::check_of(words, sizeof words) | 1;
 }
 
 void countdowns_attach(Thread* t) {

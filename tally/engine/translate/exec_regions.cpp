@@ -61,6 +61,9 @@ bool query_kernel(u64 pc) {
   const bool known = mappings.each([&](const ListedMapping& m) {
     const u64 start = m.start, end = m.end;
     const char* const p = m.permissions;
+    static const char vdso_data[] = {'[', 'v', 'v', 'a', 'r'};
+    if (m.path_bytes > sizeof vdso_data && __builtin_memcmp(m.path, vdso_data, sizeof vdso_data) == 0)
+      clock_data_listed(start);
     const bool is_kernels = start >> 63 != 0;  // vsyscall
     if (is_kernels || (p[2] != 'x' && (p[0] != 'r' || !everything_executes))) return;
     // A mapping that the kernel lists may contain read-only code of the program and watched pages next to it.

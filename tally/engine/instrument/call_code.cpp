@@ -118,16 +118,15 @@ class CallCode {
 
   /// rcx = offset of the recent call with the caller's node in r11; r11 = its own node.
   void find_recent() {
-    static const u8 load_word[] = {0x65, 0x8b, 0x0c, 0x25};   // mov ecx, gs:[…]
-    static const u8 add_target[] = {0x65, 0x03, 0x0c, 0x25};  // add ecx, gs:[…]
-    static const u8 add_node[] = {0x44, 0x01, 0xd9};          // add ecx, r11d
-    e_.bytes(load_word, sizeof load_word);
-    e_.dword(o_model_word);
-    if (kind_ == call_indirect) {
-      e_.bytes(add_target, sizeof add_target);
-      e_.dword(o_model_a);
+    static const u8 multiply_node[] = {0x41, 0x69, 0xcb};  // imul ecx, r11d, …
+    static const u8 add_to_ecx[] = {0x65, 0x03, 0x0c, 0x25};  // add ecx, gs:[…]
+    e_.bytes(multiply_node, sizeof multiply_node);
+    e_.dword(recent_caller_factor);
+    for (const u32 from : {o_model_word, o_model_a}) {
+      if (from == o_model_a && kind_ != call_indirect) continue;
+      e_.bytes(add_to_ecx, sizeof add_to_ecx);
+      e_.dword(from);
     }
-    e_.bytes(add_node, sizeof add_node);
     and_low(e_, rcx, ((1u << recent_bits) - 1) << recent_shift);
     of_recent(compare, r11, offsetof(RecentCall, caller));
     leave_if(not_equal);

@@ -38,6 +38,8 @@ struct RecentCall {
 };
 inline constexpr u32 recent_bits = 14, recent_shift = 5;
 static_assert(sizeof(RecentCall) == 1u << recent_shift);
+/// Spreads the calls of different nodes.
+inline constexpr u32 recent_caller_factor = 0x9e3779b1;
 
 /// Offsets from the GS base. The low 12 bits of `calls_at` are those of the countdowns, which are not used with calls.
 /// A thread that follows calls has no steps.
@@ -46,7 +48,7 @@ static_assert(sizeof(ActiveFrames) <= o_sums - o_countdown);
 static_assert(sizeof(RecentCall) << recent_bits <= jump_table_entries * 8);
 
 inline RecentCall& recent_call(Thread* t, const CallNode* caller, u32 word, u64 target) {
-  const u32 hash = static_cast<u32>(reinterpret_cast<u64>(caller)) + word +
+  const u32 hash = static_cast<u32>(reinterpret_cast<u64>(caller)) * recent_caller_factor + word +
                    ((word & (call_kinds - 1)) == call_indirect ? static_cast<u32>(target) : 0);
   constexpr u32 mask = (1u << (recent_bits + recent_shift)) - (1u << recent_shift);
   return *reinterpret_cast<RecentCall*>(reinterpret_cast<u64>(t) + recent_calls_at + (hash & mask));

@@ -27,17 +27,12 @@ struct Site {
 constexpr u32 site_limit = 1u << 21, sites_of_trace = 16;
 Growing<Site> sites;
 
-/// The numbers of sites in words are spread, because recent calls are found by words and by the addresses of nodes.
-constexpr u32 spread = 0x9e375, word_shift = recent_shift;
-constexpr u32 inverse_of(u32 odd) {
-  u32 inverse = odd;
-  for (u32 i = 0; i < 5; i++) inverse *= 2 - odd * inverse;
-  return inverse;
-}
+/// Sites that are translated one after the other often execute so, too: their recent calls are neighbours.
+constexpr u32 word_shift = recent_shift;
 static_assert(site_limit << word_shift <= call_tag && call_kinds <= 1u << word_shift);
 
-u32 word_of(u32 site, CallKind kind) { return call_tag | (site * spread & (site_limit - 1)) << word_shift | kind; }
-const Site& site_of(u32 word) { return sites[(word >> word_shift) * inverse_of(spread) & (site_limit - 1)]; }
+u32 word_of(u32 site, CallKind kind) { return call_tag | site << word_shift | kind; }
+const Site& site_of(u32 word) { return sites[word >> word_shift & (site_limit - 1)]; }
 
 /// Slots of a thread's table of nodes, at first and at most.
 constexpr u32 first_slot_count = 1u << 12, slot_count = 1u << 21;

@@ -81,6 +81,16 @@ TEST_F(Sample, has_full_windows_and_a_shorter_last_one) {
   }
 }
 
+/// The engine reads the vdso's clock for each row while the program has its data.
+TEST_F(Sample, has_times_after_the_program_unmapped_the_data_of_the_clock) {
+  const SampleRun one = sampled({"--every", "10k", "--", SAMPLED, "clockless", "100000"});
+  if (one.finished.code() == 3) GTEST_SKIP() << "this kernel lists no data of the vdso";
+  ASSERT_EQ(one.finished.code(), 0) << one.finished.err;
+  ASSERT_GT(one.rows.size(), 30u);
+  for (std::size_t i = 1; i < one.rows.size(); ++i)
+    EXPECT_GE(number(one.rows[i], "time_ns"), number(one.rows[i - 1], "time_ns"));
+}
+
 /// Windows by other events than instructions are also full, and several triggers alternate.
 TEST_F(Sample, ends_windows_by_the_trigger_that_is_first) {
   const SampleRun one = sampled({"--every", "2000", "--by", "stores", "--every", "500", "--by", "calls", "-e",

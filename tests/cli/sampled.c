@@ -56,6 +56,18 @@ NOINLINE static void recurse(int depth, char* pages, long count) {
   sink++;
 }
 
+/// Unmaps the data that the vdso's clock reads: all mappings of that name.
+static int unmap_clock(void) {
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  char line[4096];
+  unsigned long start = 0, end = 0, first = 0;
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    if (strstr(line, "[vvar") == NULL || sscanf(line, "%lx-%lx", &start, &end) != 2) continue;
+    if (first == 0) first = start;
+  }
+  return first == 0 ? 3 : munmap((void*)first, end - first) == 0 ? 0 : 2;
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "touch";
   const long count = argc > 2 ? atol(argv[2]) : 1000;
@@ -78,6 +90,11 @@ int main(int argc, char** argv) {
       one_third(300000);
       two_thirds(600000);
     }
+  if (strcmp(what, "clockless") == 0) {
+    const int failed = unmap_clock();
+    if (failed != 0) return failed;
+    one_third(count);
+  }
   if (strcmp(what, "recurse") == 0) {
     char* const pages = fresh(count);
     recurse(20, pages, count);

@@ -118,7 +118,7 @@ class CallCode {
 
   /// rcx = offset of the recent call with the caller's node in r11; r11 = its own node.
   void find_recent() {
-    static const u8 multiply_node[] = {0x41, 0x69, 0xcb};  // imul ecx, r11d, …
+    static const u8 multiply_node[] = {0x41, 0x69, 0xcb};     // imul ecx, r11d, …
     static const u8 add_to_ecx[] = {0x65, 0x03, 0x0c, 0x25};  // add ecx, gs:[…]
     e_.bytes(multiply_node, sizeof multiply_node);
     e_.dword(recent_caller_factor);

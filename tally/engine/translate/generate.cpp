@@ -274,9 +274,8 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::Method how, 
   Emitter& e = b.e;
   const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
   if (is_probed) probes->counted(b, number);
-  // To save the flags costs less than to change several numbers without changing them.
-  const bool saves_flags =
-      how == Increment::spill && !is_instrumented && (counts_down() || summed_events.count != 0);
+  // Saving the flags costs less than changing several numbers without them.
+  const bool saves_flags = how == Increment::spill && !is_instrumented && (counts_down() || summed_events.count != 0);
   const Flags flags = how == Increment::inc ? Flags::dead : saves_flags ? Flags::saved : Flags::live;
   if (saves_flags) {
     e.store(rax, o_spill1);

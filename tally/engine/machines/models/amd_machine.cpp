@@ -43,9 +43,9 @@ line-time l2=2 llc=3 memory=15
 )";
 
 constinit const std::string_view zen4_text = R"(model  zen4
-title  AMD Ryzen 9 7950X, one of its two L3 caches
+title  AMD EPYC 9004, one of its L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 57647 (not checked against it); TLBs also CPUID of an EPYC with this core
-source latencies of memory and of page walks: estimates; line times: measured on an EPYC with Zen 4 cores, 2026-11-29
+source latencies of memory and of page walks, line times, parallel misses of memory: measured on an EPYC with Zen 4 cores, 2026-11-29 and 30
 
 l1i    size=32K ways=8
 l1d    size=32K ways=8
@@ -57,8 +57,9 @@ stlb   entries=3072 ways=12
 
 prefetch next-line streamer
 core     zen4
-latency  l2=14 llc=50 memory=370 stlb=7 walk=30
-line-time l2=2 llc=3 memory=15
+latency  l2=14 llc=50 memory=600 stlb=7 walk=60
+line-time l2=2 llc=3 memory=11
+parallel memory=20
 )";
 
 constinit const std::string_view zen5_text = R"(model  zen5

@@ -47,6 +47,7 @@ cores = {
 #     of a line take a cycle; a call and return of another library take 8 by a pointer and 9 by the PLT instead of 5; 2
 #     stores into one line take 1, into two lines 2. Zen 2, 3: not checked. Golden Cove: Intel's manual, not checked;
 #     indirect jumps of a Granite Rapids take 1.6 cycles. Others fetch from windows of 32 bytes, which is not modelled.
+#   waiting: Zen 4: sums, products and polynomials of 4 to 256 elements, 2026-11-30 (it has 24 or 32 in each scheduler).
 #   All of Zen 5: measured, 2026-11-29. A taken branch takes half a cycle, a call and its return 4 cycles, by a pointer 6.
 parameters = {
     "haswell": dict(forward=5, loads_extend=2, forward_blocked=12, access_bytes=32, computes_constants=True, mispredict=22),
@@ -58,7 +59,7 @@ parameters = {
     "zen3": dict(forward=7, loads_extend=2, forward_blocked=16, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
                  shifts_keep_flags=False, computes_constants=True, mispredict=20),
     "zen4": dict(forward=7, loads_extend=2, forward_blocked=19, renames="moves", fetch=8, indirect=3, access_bytes=32, store_merges=True,
-                 shifts_keep_flags=False, computes_constants=True, mispredict=20),
+                 shifts_keep_flags=False, computes_constants=True, mispredict=20, waiting=28),
     "zen5": dict(index_latency=1, forward=7, vector_forward=9, forward_blocked=14, renames="all", renamed_stores=13,
                  loads_extend=1, reissues=True, adds_index_last=True, add_to_add=1, shifts_keep_flags=False, stack_sync=1, fuses_moves=True,
                  computes_constants=True, fetch=6, fetches=2, indirect=1, returns=4, store_bytes=32, store_joins=True, mispredict=22, wrong_target=6, waiting=40),

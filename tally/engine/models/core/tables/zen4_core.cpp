@@ -181,6 +181,7 @@ constinit const CoreTable zen4_core = {
     .store_bytes = 32,
     .store_merges = true,
     .mispredict = 20,
+    .waiting = 28,
     .timings = by_operation(rows, common::rows),
 };
 

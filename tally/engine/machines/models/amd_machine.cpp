@@ -45,7 +45,7 @@ line-time l2=2 llc=3 memory=15
 constinit const std::string_view zen4_text = R"(model  zen4
 title  AMD EPYC 9004, one of its L3 caches
 source caches, TLBs, latencies of caches: AMD software optimization guide 57647 (not checked against it); TLBs also CPUID of an EPYC with this core
-source latencies of memory and of page walks, line times, parallel misses of memory: measured on an EPYC with Zen 4 cores, 2026-11-29 and 30
+source latencies of memory and of page walks, line times, parallel misses of memory, crowded sets: measured on an EPYC with Zen 4 cores, 2026-11-29 and 30
 
 l1i    size=32K ways=8
 l1d    size=32K ways=8
@@ -60,6 +60,7 @@ core     zen4
 latency  l2=14 llc=50 memory=600 stlb=7 walk=60
 line-time l2=2 llc=3 memory=11
 parallel memory=20
+crowded  load=8 store=12
 )";
 
 constinit const std::string_view zen5_text = R"(model  zen5

@@ -36,6 +36,7 @@ TEST(LoopNest, ChainsOfSuccessiveLoopsOverlapUntilTheSchedulersAreFull) {
   EXPECT_NEAR(cycles(times(100, false).endless), 300, 1);
   EXPECT_NEAR(cycles(times(100, false).predicted), 300 - 3 * zen5_core.waiting, 20) << "40 products wait";
   EXPECT_NEAR(cycles(times(300, false).predicted), 900 - 3 * zen5_core.waiting, 20);
+  EXPECT_NEAR(cycles(times(100, false, zen4_core).predicted), 300 - 3 * 28, 20);
   EXPECT_LT(cycles(times(8, false).predicted), 12) << "several chains at a time";
 }
 

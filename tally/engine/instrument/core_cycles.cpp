@@ -19,13 +19,13 @@ bool copy_counters(const u64* from, Scratch<u64>& to) {
   return true;
 }
 
-enum class Schedules { computed, kept, kept_and_saved };
+enum class Schedules { kept, kept_and_saved };
 
 /// Calls `use(flow, total)` with the result for these executions, which must not change meanwhile. Does nothing without
 /// memory, or if nothing ran.
 template <class Use>
 void with_total(const u64* executed, const Missed& mispredicted, Schedules schedules, Use&& use) {
-  if (KeptSchedules kept; schedules != Schedules::computed && kept.open()) {
+  if (KeptSchedules kept; kept.open()) {
     ExecutedFlow flow(executed, mispredicted, &kept);
     if (!flow.build()) return;
     const models::CoreTotal total = flow.total();
@@ -66,19 +66,21 @@ void core_finish(Thread* t) {
 void core_finish_locked(Thread* t) {
   if (summed == nullptr) return;
   if (cache_is_damaged()) return core_forget();
-  // Parts of instructions need all schedules.
-  const Schedules schedules = locates_values() ? Schedules::computed : Schedules::kept_and_saved;
   Scratch<u64> copied;  // threads and vfork children that end may add to them meanwhile
   if (!copy_counters(summed, copied)) return core_forget();
-  with_total(&copied[0], missed, schedules, [t](ExecutedFlow& flow, const models::CoreTotal& total) {
+  with_total(&copied[0], missed, Schedules::kept_and_saved, [t](ExecutedFlow& flow, const models::CoreTotal& total) {
     channel::CoreValues& core = model_counts(t)->core;
     for (u32 i = 0; i < channel::core_cause_count; i++) core.cycles[i] += total.cycles.by[i];
     core.instructions += total.instructions;
     core.unknown += total.unknown;
     core.aliases += total.aliases;
+    u64 page = ~u64{0};
+    u32 mapping = 0;
     if (locates_values())
-      flow.shares([t](u64 pc, const models::CoreTimes& cycles, u64 executions) {
-        place_core_cycles(t, pc, cycles, executions);
+      flow.shares([&](u64 pc, const models::CoreTimes& cycles, u64 executions) {
+        if (page != pc / page_bytes) mapping = translate::mapping_of(pc);
+        page = pc / page_bytes;
+        place_core_cycles(t, pc, mapping, cycles, executions);
       });
   });
   core_forget();

@@ -152,22 +152,24 @@ class ExecutedFlow final : public models::CoreSource {
       if (const u64 pc = steps_[i].pc; !is_past(pc)) kept_cost(pc) = {pc, cost_of(&steps_[i], average)};
   }
 
-  /// After total() without kept schedules: calls `each(pc, cycles, executions)` for each instruction with its part of
-  /// its block's cycles. Does nothing without memory.
+  /// After total(): calls `each(pc, cycles, executions)` for each instruction with its part of its block's cycles. Does
+  /// nothing without memory.
   template <class Each>
   void shares(Each&& each) {
-    Scratch<models::CoreTimes> parts;
-    if (!parts.init(steps_.size())) return;
-    for (u32 block = 0; block < block_count_; block++) {
-      const u64 n = blocks_[block].length;
-      if (spent_[block].cycles.sum() == 0) continue;
-      models::divide(core_table_, blocks(), block, memory(), {&parts[0], n});
-      const Step* step = &steps_[beginnings_[block]];
-      for (u64 i = 0; i < n; i++, step = steps_.after(*step)) {
-        if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
-        if (i + 1 == n) break;
+    struct Parts final : models::CoreParts {
+      Parts(const ExecutedFlow& own, Each& use) : flow(own), each(use) {}
+      std::span<models::CoreTimes> memory(u32 block) override { return {&parts[0], flow.blocks_[block].length}; }
+      void take(u32 block) override {
+        const Step* step = &flow.steps_[flow.beginnings_[block]];
+        for (u32 i = 0; i < flow.blocks_[block].length; i++, step = flow.steps_.after(*step))
+          if (parts[i].sum() != 0) each(step->pc, parts[i], step->executions);
       }
-    }
+      const ExecutedFlow& flow;
+      Each& each;
+      Scratch<models::CoreTimes> parts;
+    } parts(*this, each);
+    if (parts.parts.init(steps_.size()))
+      models::divide(core_table_, blocks(), {&edges_[0], edge_count_}, memory(), this, parts);
   }
 
   std::span<const models::CoreInstruction> read(u32 number, bool& can_be_kept) override {

@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/located_probes.hpp"
 
+#include "tally/engine/channel/value_table.hpp"
 #include "tally/engine/code_log_writer.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
@@ -9,15 +10,15 @@
 namespace tally::engine::instrument {
 namespace {
 
-using channel::CodeValues;
+u64 area_of(Thread* t) { return reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_bytes(); }
 
-CodeValues* table_of(Thread* t) {
-  return reinterpret_cast<CodeValues*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_bytes());
+channel::ValueTable table_of(Thread* t) {
+  return {reinterpret_cast<void*>(area_of(t)), settings().placed.count};
 }
 
 /// Makes an area the table of a thread.
 bool map_table(Thread* t, u32 area) {
-  const u64 at = reinterpret_cast<u64>(table_of(t));
+  const u64 at = area_of(t);
   if (area == 0 || !map_channel(at, channel::area_bytes, channel::area_offset(area))) return false;
   records().thread(t->index).statistics = area;
   return true;
@@ -40,28 +41,23 @@ void located_values_enter_part(Thread* t, u32 part) {
   if (area == 0) area = code_log_area(channel::CodeRecordKind::statistics, t->process, t->index, part);
   if (map_table(t, area)) return;
   records().thread(t->index).statistics = 0;
-  kernel(SYS_mmap, reinterpret_cast<u64>(table_of(t)), channel::area_bytes, read_write,
+  kernel(SYS_mmap, area_of(t), channel::area_bytes, read_write,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
 }
 
-void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions) {
+void place_core_cycles(Thread* t, u64 pc, u32 mapping, const models::CoreTimes& cycles, u64 executions) {
   if (windows_on()) {
-    auto* const list = reinterpret_cast<channel::CodeCycles*>(table_of(t));
+    auto* const list = reinterpret_cast<channel::CodeCycles*>(area_of(t));
     if (list->pc < channel::code_cycles_limit) list[++list->pc] = {program_address(pc), cycles.sum(), executions};
     return;
   }
   const channel::LocatedValues& placed = settings().placed;
-  const u64 site = channel::code_site(program_address(pc), mapping_of(pc));
-  CodeValues* const row = channel::values_at(table_of(t), site);
+  u64* const row = table_of(t).at(channel::code_site(program_address(pc), mapping));
   if (row == nullptr) return;
   for (u32 i = 0; i < placed.count; i++)
-    if (placed.figure[i] >= channel::placed_cycles)
-      row->figure[i] += cycles.by[placed.figure[i] - channel::placed_cycles];
+    if (placed.figure[i] >= channel::placed_cycles) row[i] += cycles.by[placed.figure[i] - channel::placed_cycles];
 }
 
-u64* ValueRecorder::row_of(u64 site) {
-  CodeValues* const row = channel::values_at(table_of(thread_), site);
-  return row != nullptr ? row->figure : nullptr;
-}
+u64* ValueRecorder::row_of(u64 site) { return table_of(thread_).at(site); }
 
 }  // namespace tally::engine::instrument

@@ -19,7 +19,8 @@ bool located_values_attach(Thread* t);
 /// The thread is stopped, or is the caller, and its models are settled. Without an area, these counts are in no row.
 void located_values_enter_part(Thread* t, u32 part);
 /// Adds cycles of the core for all executions of an instruction, which may be past code, to the table of `t`.
-void place_core_cycles(Thread* t, u64 pc, const models::CoreTimes& cycles, u64 executions);
+/// `mapping`: its mapping_of().
+void place_core_cycles(Thread* t, u64 pc, u32 mapping, const models::CoreTimes& cycles, u64 executions);
 
 /// Records by instruction what the models of a thread count while the object lives.
 class ValueRecorder final : public models::InstructionRecorder {

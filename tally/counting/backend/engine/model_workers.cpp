@@ -284,10 +284,10 @@ class ModelWorkers::Work {
     auto memory = area != 0 && area < channel::area_limit
                       ? linux::map_shared(shared_.file.get(), channel::area_offset(area), channel::area_bytes)
                       : fail(Code::cannot_measure, "");
-    player.placed.table = nullptr;
+    player.placed.table = {};
     if (!memory) return;
     player.values_memory = std::move(*memory);
-    player.placed.table = reinterpret_cast<channel::CodeValues*>(player.values_memory.data());
+    player.placed.table = {player.values_memory.data(), player.placed.statistics.count};
   }
 
   /// Atomic, because both rings of a thread may set bits at the same time.

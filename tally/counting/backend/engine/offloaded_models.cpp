@@ -113,12 +113,9 @@ class LocatedValuesRecorder final : public tally::models::InstructionRecorder {
         table_(placed.table) {}
 
  private:
-  std::uint64_t* row_of(std::uint64_t site) override {
-    channel::CodeValues* const row = table_ != nullptr ? channel::values_at(table_, site) : nullptr;
-    return row != nullptr ? row->figure : nullptr;
-  }
+  std::uint64_t* row_of(std::uint64_t site) override { return table_.at(site); }
 
-  channel::CodeValues* table_;
+  channel::ValueTable table_;
 };
 
 }  // namespace

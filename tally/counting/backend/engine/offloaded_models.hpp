@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "tally/engine/channel/code_log_layout.hpp"
 #include "tally/engine/channel/model_counts.hpp"
+#include "tally/engine/channel/value_table.hpp"
 #include "tally/engine/models/branch/branches.hpp"
 #include "tally/engine/models/cache/first_levels.hpp"
 #include "tally/engine/models/cache/hierarchy.hpp"
@@ -18,7 +18,7 @@ namespace tally::backend::engine {
 /// Where to add the values of each instruction.
 struct Placed {
   channel::LocatedValues statistics{};   ///< none: notes have no location; otherwise each is a models::PlacedNote
-  channel::CodeValues* table = nullptr;  ///< null: no values of instructions
+  channel::ValueTable table;             ///< default-initialized: no values of instructions
 };
 
 /// A model that processes the blocks of a ring.

@@ -29,6 +29,7 @@ class Flow {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
       CoreMark& mark = marks_[i];
+      states_ = mark.state > states_ ? mark.state : states_;  // of total(), before divide()
       mark.first_edge = next;
       for (std::uint64_t most = 0; next < edges_.size() && edges_[next].to == i; ++next) {
         if (edges_[next].count <= most) continue;
@@ -118,6 +119,15 @@ class Flow {
     }
     ticks.add(spent_[number].cycles, left);
     spent_[number].cycles = without_overlap(ticks, mark.overlapped);
+  }
+
+  // Divides the cycles of a block, and of those before it whose end states are computed for that.
+  void divide(std::uint32_t number, CoreParts& parts) {
+    parts_ = &parts;
+    if (marks_[number].state == 0) compute_end(number);
+    if (marks_[number].is_divided) return;
+    CoreState state = end_of_usual(number);
+    run_divided(number, state);
   }
 
  private:
@@ -339,15 +349,44 @@ class Flow {
   }
 
   CoreTimes run_usual(std::uint32_t number, bool queued = false) {
-    const std::uint32_t usual = marks_[number].usual;
-    const CoreState& entry = usual != 0 ? end_of(usual - 1) : elsewhere_;
+    const CoreState& before = end_of_usual(number);
     CoreState& state = state_of(number);
-    state = entry;
-    if (usual != 0) enter(blocks_[usual - 1], blocks_[number], state);
+    state = before;
+    if (parts_ != nullptr && !queued && !marks_[number].is_in_loop) return run_divided(number, state);
+    enter_usual(number, state);
     const CoreCost cost = run(core_, code_of(number), state, {}, queued);
     spent_[number].aliases = cost.aliases;
     spent_[number].unknown = cost.unknown;
     return cost.causes;
+  }
+
+  const CoreState& end_of_usual(std::uint32_t number) {
+    return marks_[number].usual != 0 ? end_of(marks_[number].usual - 1) : elsewhere_;
+  }
+  void enter_usual(std::uint32_t number, CoreState& state) const {
+    if (marks_[number].usual != 0) enter(blocks_[marks_[number].usual - 1], blocks_[number], state);
+  }
+
+  // Runs a block after the end state of its usual predecessor, and divides its cycles.
+  CoreTimes run_divided(std::uint32_t number, CoreState& state) {
+    const std::span<CoreTimes> each = parts_->memory(number);
+    enter_usual(number, state);
+    const CoreTimes all = run(core_, code_of(number), state, each).causes;
+    for (unsigned cause = 0; cause < core_causes; ++cause) {
+      const std::uint64_t cycles = spent_[number].cycles.by[cause];
+      // A cause that only rare predecessors have is divided evenly.
+      const std::uint64_t weights = all.by[cause] != 0 ? all.by[cause] : each.size();
+      std::uint64_t weight = 0, divided = 0;
+      for (CoreTimes& times : each) {
+        weight += all.by[cause] != 0 ? times.by[cause] : 1;
+        const std::uint64_t so_far = cycles / weights * weight + cycles % weights * weight / weights;
+        times.by[cause] = so_far - divided;
+        divided = so_far;
+      }
+    }
+    parts_->take(number);
+    marks_[number].is_divided = true;
+    return all;
   }
 
   std::span<const CoreInstruction> code_of(std::uint32_t number) {
@@ -435,6 +474,7 @@ class Flow {
   std::span<CoreSpent> spent_;
   CoreSource* source_;
   ScheduleStore* schedules_;
+  CoreParts* parts_ = nullptr;  // null: nothing is divided
   std::uint32_t states_ = 0;
   const CoreState elsewhere_;
   const CoreState untouched_ = {};
@@ -473,27 +513,11 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
   return result;
 }
 
-void divide(const CoreTable& core, std::span<const CoreBlock> blocks, std::uint32_t number, const CoreMemory& memory,
-            std::span<CoreTimes> each) {
-  const std::uint32_t usual = memory.marks[number].usual;
-  CoreState state = running_state(core);
-  if (usual != 0) {
-    state = memory.ends[memory.marks[usual - 1].state - 1];
-    enter(blocks[usual - 1], blocks[number], state);
-  }
-  const CoreTimes all = run(core, blocks[number].instructions, state, each).causes;
-  for (unsigned cause = 0; cause < core_causes; ++cause) {
-    const std::uint64_t cycles = memory.spent[number].cycles.by[cause];
-    // A cause that only rare predecessors have is divided evenly.
-    const std::uint64_t weights = all.by[cause] != 0 ? all.by[cause] : each.size();
-    std::uint64_t weight = 0, divided = 0;
-    for (CoreTimes& times : each) {
-      weight += all.by[cause] != 0 ? times.by[cause] : 1;
-      const std::uint64_t so_far = cycles / weights * weight + cycles % weights * weight / weights;
-      times.by[cause] = so_far - divided;
-      divided = so_far;
-    }
-  }
+void divide(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
+            const CoreMemory& memory, CoreSource* source, CoreParts& parts) {
+  Flow flow(core, blocks, edges, memory, source);
+  for (std::uint32_t i = 0; i < blocks.size(); ++i)
+    if (memory.spent[i].cycles.sum() != 0) flow.divide(i, parts);
 }
 
 }  // namespace tally::models

@@ -74,6 +74,7 @@ struct CoreMark {
   bool is_settled = false;       ///< what it costs is known, and its end state or the name of that
   bool is_in_loop = false;       ///< its usual predecessors lead back to it
   bool can_be_kept = true;       ///< as CoreSource::read() returned
+  bool is_divided = false;       ///< CoreParts has its cycles
 };
 
 /// What a block costs. Apart from CoreMark, which is read at random.
@@ -116,9 +117,22 @@ struct CoreTotal {
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory, CoreSource* source = nullptr, const CoreRestarts& restarts = {});
 
-/// After total() without kept schedules: divides the cycles of a block among its instructions, as they spend them when
-/// the block is entered from its most frequent predecessor. `each` has an element for each instruction.
-void divide(const CoreTable& core, std::span<const CoreBlock> blocks, std::uint32_t number, const CoreMemory& memory,
-            std::span<CoreTimes> each);
+/// What the instructions of each block add to its cycles.
+class CoreParts {
+ public:
+  /// Returns memory for them: an element for each instruction of a block.
+  virtual std::span<CoreTimes> memory(std::uint32_t block) = 0;
+  /// Takes what was written there.
+  virtual void take(std::uint32_t block) = 0;
+
+ protected:
+  ~CoreParts() = default;
+};
+
+/// After total(), with the same arguments: divides the cycles of each block among its instructions, as they spend them
+/// when the block is entered from its most frequent predecessor. Cost: a run of each block with cycles, and one more if
+/// total() has computed its end state, or if it is in a loop of such predecessors.
+void divide(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
+            const CoreMemory& memory, CoreSource* source, CoreParts& parts);
 
 }  // namespace tally::models

@@ -282,8 +282,16 @@ TEST(CoreFlow, DividesCyclesAmongTheInstructionsThatSpendThem) {
   const std::vector<CoreBlock> blocks{{chain, n}};
   const std::vector<CoreEdge> edges{{0, 0, n - 1}};
   const CoreTotal result = total(haswell_core, blocks, edges, {ends, marks, spent});
-  std::vector<CoreTimes> each(chain.size());
-  divide(haswell_core, blocks, 0, {ends, marks, spent}, each);
+  struct Parts final : CoreParts {
+    std::span<CoreTimes> memory(std::uint32_t) override { return each; }
+    void take(std::uint32_t) override { ++taken; }
+    std::vector<CoreTimes> each;
+    int taken = 0;
+  } parts;
+  std::vector<CoreTimes>& each = parts.each;
+  each.resize(chain.size());
+  divide(haswell_core, blocks, edges, {ends, marks, spent}, nullptr, parts);
+  EXPECT_EQ(parts.taken, 1);
   CoreTimes sum;
   for (const CoreTimes& one : each) sum.add(one);
   EXPECT_EQ(sum, result.cycles);

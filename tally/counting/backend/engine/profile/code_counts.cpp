@@ -22,6 +22,7 @@
 #include "tally/counting/backend/engine/regions/marked_events.hpp"
 #include "tally/counting/backend/engine/sound.hpp"
 #include "tally/engine/channel/run_time_counters.hpp"
+#include "tally/engine/channel/value_table.hpp"
 #include "tally/engine/models/branch/outcome.hpp"
 #include "tally/output/result/call_sums.hpp"
 #include "tally/output/result/string_elements.hpp"
@@ -230,12 +231,26 @@ class ProfileReader {
     }
   }
 
+  /// Reads the rows of a channel::ValueTable.
+  std::vector<std::uint64_t> rows_of(std::uint32_t area) const {
+    using Table = channel::ValueTable;
+    const std::uint64_t begin = channel::area_offset(area), row = Table::row_bytes(placed_.count);
+    std::uint32_t size = 0;
+    if (!linux::read_at(shared_.file.get(), begin, &size, sizeof size)) return {};
+    std::vector<std::uint64_t> words(std::min<std::uint64_t>(size, (channel::area_bytes - Table::rows_at) / row) * row /
+                                     sizeof(std::uint64_t));
+    if (!linux::read_at(shared_.file.get(), begin + Table::rows_at, words.data(), words.size() * sizeof words[0]))
+      return {};
+    return words;
+  }
+
   void add_values(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
     if (!is_first(area)) return;
-    const std::uint64_t begin = channel::area_offset(area),
-                        limit = begin + channel::code_values_limit * sizeof(channel::CodeValues);
-    for (const auto& one : read_table<channel::CodeValues>(shared_.file.get(), begin, limit)) {
+    const std::vector<std::uint64_t> words = rows_of(area);
+    for (std::size_t row = 0; row < words.size(); row += placed_.count + 1) {
+      channel::CodeValues one{.site = words[row], .figure = {}};
       if (one.site == 0 || !effort_.take_entries(1)) continue;
+      std::copy_n(&words[row + 1], placed_.count, one.figure);
       const bool is_branch = models::is_site_of_branch(one.site);
       if (is_branch && !logs_.branches_of(number).contains(one.site)) continue;
       const CodeLocation at = is_branch ? logs_.branches_of(number).at(one.site) : logs_.locate_site(number, one.site);

@@ -12,9 +12,7 @@ namespace {
 
 u64 area_of(Thread* t) { return reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_bytes(); }
 
-channel::ValueTable table_of(Thread* t) {
-  return {reinterpret_cast<void*>(area_of(t)), settings().placed.count};
-}
+channel::ValueTable table_of(Thread* t) { return channel::ValueTable(reinterpret_cast<void*>(area_of(t))); }
 
 /// Makes an area the table of a thread.
 bool map_table(Thread* t, u32 area) {
@@ -52,12 +50,20 @@ void place_core_cycles(Thread* t, u64 pc, u32 mapping, const models::CoreTimes& 
     return;
   }
   const channel::LocatedValues& placed = settings().placed;
-  u64* const row = table_of(t).at(channel::code_site(program_address(pc), mapping));
-  if (row == nullptr) return;
-  for (u32 i = 0; i < placed.count; i++)
-    if (placed.figure[i] >= channel::placed_cycles) row[i] += cycles.by[placed.figure[i] - channel::placed_cycles];
+  constexpr u32 size = channel::ValueRow::values;
+  static_assert(size == models::InstructionRecorder::group_size);
+  const u64 site = channel::code_site(program_address(pc), mapping);
+  u64* row = nullptr;
+  u32 group = placed.count;
+  for (u32 i = 0; i < placed.count; i++) {
+    if (placed.figure[i] < channel::placed_cycles) continue;
+    const u64 more = cycles.by[placed.figure[i] - channel::placed_cycles];
+    if (more == 0) continue;
+    if (group != i / size) row = table_of(t).at(site, group = i / size);
+    if (row != nullptr) row[i % size] += more;
+  }
 }
 
-u64* ValueRecorder::row_of(u64 site) { return table_of(thread_).at(site); }
+u64* ValueRecorder::row_of(u64 site, u32 group) { return table_of(thread_).at(site, group); }
 
 }  // namespace tally::engine::instrument

@@ -30,7 +30,7 @@ class ValueRecorder final : public models::InstructionRecorder {
       : InstructionRecorder(settings().placed.figure, settings().placed.count, caches, tlbs, branches), thread_(t) {}
 
  private:
-  u64* row_of(u64 site) override;
+  u64* row_of(u64 site, u32 group) override;
 
   Thread* thread_;
 };

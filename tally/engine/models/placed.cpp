@@ -40,11 +40,12 @@ InstructionRecorder::InstructionRecorder(const std::uint8_t* statistics, std::ui
 
 void InstructionRecorder::stepped(std::uint64_t site) {
   std::uint64_t* row = nullptr;
+  std::uint32_t group = figure_limit;
   for (std::uint32_t i = 0; i < count_; ++i) {
     Statistic& f = values_[i];
     if (*f.now == f.placed) continue;
-    if (row == nullptr) row = row_of(site);
-    if (row != nullptr) row[i] += *f.now - f.placed;
+    if (group != i / group_size) row = row_of(site, group = i / group_size);
+    if (row != nullptr) row[i % group_size] += *f.now - f.placed;
     f.placed = *f.now;
   }
 }

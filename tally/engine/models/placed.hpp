@@ -20,7 +20,7 @@ inline constexpr BranchCounts no_branches{};
 /// BranchCounts, one after the other.
 class InstructionRecorder : public Observer {
  public:
-  static constexpr std::uint32_t figure_limit = 41;
+  static constexpr std::uint32_t figure_limit = 41, group_size = 8;
 
   /// `statistics`: the numbers of the `n` selected ones. The counts may only be added to during the lifetime of this
   /// object.
@@ -32,8 +32,8 @@ class InstructionRecorder : public Observer {
   ~InstructionRecorder() = default;
 
  private:
-  /// Returns the row of the instruction; null: its counts are dropped.
-  virtual std::uint64_t* row_of(std::uint64_t site) = 0;
+  /// Returns a group of the instruction's counts, those from `group` × `group_size` on; null: they are dropped.
+  virtual std::uint64_t* row_of(std::uint64_t site, std::uint32_t group) = 0;
 
   struct Statistic {
     const std::uint64_t* now;

@@ -287,7 +287,7 @@ class ModelWorkers::Work {
     player.placed.table = {};
     if (!memory) return;
     player.values_memory = std::move(*memory);
-    player.placed.table = {player.values_memory.data(), player.placed.statistics.count};
+    player.placed.table = channel::ValueTable(player.values_memory.data());
   }
 
   /// Atomic, because both rings of a thread may set bits at the same time.

@@ -113,7 +113,7 @@ class LocatedValuesRecorder final : public tally::models::InstructionRecorder {
         table_(placed.table) {}
 
  private:
-  std::uint64_t* row_of(std::uint64_t site) override { return table_.at(site); }
+  std::uint64_t* row_of(std::uint64_t site, std::uint32_t group) override { return table_.at(site, group); }
 
   channel::ValueTable table_;
 };

@@ -56,7 +56,15 @@ class ProfileReader {
         python_(shared, outcome.counts.size(), effort_, result_) {
     result_.events = outcome.counts;
     if (order.has_mix()) result_.executed = outcome.code.executed;
-    for (const event::Event& event : order.events) weights_.push_back(weights_of(event.id));
+    for (const event::Event& event : order.events) {
+      weights_.push_back(weights_of(event.id));
+      auto& weights = value_weights_.emplace_back();
+      for (std::uint32_t i = 0; i < placed_.count; ++i) {
+        channel::CodeValues one{};
+        one.figure[i] = 1;
+        weights[i] = value_of(event.id, placed_, one, modelling);
+      }
+    }
     if (order.has_calls()) choose_sums(modelling);
   }
 
@@ -232,25 +240,21 @@ class ProfileReader {
   }
 
   /// Reads the rows of a channel::ValueTable.
-  std::vector<std::uint64_t> rows_of(std::uint32_t area) const {
-    using Table = channel::ValueTable;
-    const std::uint64_t begin = channel::area_offset(area), row = Table::row_bytes(placed_.count);
+  std::vector<channel::ValueRow> rows_of(std::uint32_t area) const {
+    const std::uint64_t begin = channel::area_offset(area);
     std::uint32_t size = 0;
     if (!linux::read_at(shared_.file.get(), begin, &size, sizeof size)) return {};
-    std::vector<std::uint64_t> words(std::min<std::uint64_t>(size, (channel::area_bytes - Table::rows_at) / row) * row /
-                                     sizeof(std::uint64_t));
-    if (!linux::read_at(shared_.file.get(), begin + Table::rows_at, words.data(), words.size() * sizeof words[0]))
+    std::vector<channel::ValueRow> rows(std::min(size, channel::ValueTable::limit));
+    if (!linux::read_at(shared_.file.get(), begin + channel::ValueTable::rows_at, rows.data(),
+                        rows.size() * sizeof rows[0]))
       return {};
-    return words;
+    return rows;
   }
 
   void add_values(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
     if (!is_first(area)) return;
-    const std::vector<std::uint64_t> words = rows_of(area);
-    for (std::size_t row = 0; row < words.size(); row += placed_.count + 1) {
-      channel::CodeValues one{.site = words[row], .figure = {}};
-      if (one.site == 0 || !effort_.take_entries(1)) continue;
-      std::copy_n(&words[row + 1], placed_.count, one.figure);
+    for (const channel::ValueRow& one : rows_of(area)) {
+      if (one.site == 0 || one.group > channel::located_value_limit / one.values || !effort_.take_entries(1)) continue;
       const bool is_branch = models::is_site_of_branch(one.site);
       if (is_branch && !logs_.branches_of(number).contains(one.site)) continue;
       const CodeLocation at = is_branch ? logs_.branches_of(number).at(one.site) : logs_.locate_site(number, one.site);
@@ -333,8 +337,13 @@ class ProfileReader {
   void add_counts(const InstructionCount& c, result::CodeRow& row, std::int64_t* to) const {
     channel::Totals totals;
     if (c.source == InstructionCount::by_models) {
-      for (std::size_t e = 0; e < weights_.size(); ++e)
-        to[e] += value_of(order_.events[e].id, placed_, values_[static_cast<std::size_t>(c.executions)], modelling_);
+      const channel::ValueRow& row_of_values = values_[static_cast<std::size_t>(c.executions)];
+      for (std::uint32_t i = 0; i < row_of_values.values; ++i) {
+        if (row_of_values.value[i] == 0) continue;
+        for (std::size_t e = 0; e < weights_.size(); ++e)
+          to[e] += value_weights_[e][row_of_values.group * row_of_values.values + i] *
+                   static_cast<std::int64_t>(row_of_values.value[i]);
+      }
       return;
     }
     if (c.source == InstructionCount::by_correction) {
@@ -451,8 +460,9 @@ class ProfileReader {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> owners_;
   std::vector<std::vector<InstructionCount>> counted_;  // by owner
   std::vector<channel::Totals> corrections_;
-  std::vector<channel::CodeValues> values_;
+  std::vector<channel::ValueRow> values_;
   std::vector<Weights> weights_;                                                           // by event
+  std::vector<std::array<std::int64_t, channel::located_value_limit + 7>> value_weights_;  // the same, of placed values
   std::vector<std::uint32_t> sums_;                                                        // of calls, by event
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::int64_t> jumps_;  // by file, site and target
   channel::Totals repeated_;

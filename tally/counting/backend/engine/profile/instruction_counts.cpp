@@ -8,19 +8,21 @@ namespace {
 
 using Site = std::pair<std::uint32_t, std::uint64_t>;      // file and address
 using Executions = std::map<std::uint32_t, std::int64_t>;  // by thread
-constexpr std::uint32_t limit = channel::located_value_limit;
+constexpr std::uint32_t limit = channel::ValueRow::values;
 
 }  // namespace
 
 void divide_cycles(std::vector<std::vector<InstructionCount>>& counted, std::span<const std::uint32_t> threads,
-                   std::vector<channel::CodeValues>& values, const channel::LocatedValues& selected) {
-  const auto is_cycles = [&](std::uint32_t i) {
+                   std::vector<channel::ValueRow>& values, const channel::LocatedValues& selected) {
+  const auto is_cycles = [&](const channel::ValueRow& row, std::uint32_t value) {
+    const std::uint64_t i = row.group * limit + value;
     return i < selected.count && selected.figure[i] >= channel::placed_cycles;
   };
   const auto has_cycles = [&](const InstructionCount& count) {
     if (count.source != InstructionCount::by_models) return false;
+    const channel::ValueRow& row = values[static_cast<std::size_t>(count.executions)];
     for (std::uint32_t i = 0; i < limit; ++i)
-      if (is_cycles(i) && values[static_cast<std::size_t>(count.executions)].figure[i] != 0) return true;
+      if (is_cycles(row, i) && row.value[i] != 0) return true;
     return false;
   };
   std::map<Site, Executions> executions;
@@ -44,14 +46,13 @@ void divide_cycles(std::vector<std::vector<InstructionCount>>& counted, std::spa
       const auto from = static_cast<std::size_t>(count.executions);
       for (const auto& [other, times] : by_thread) {
         if (other == thread || times <= 0) continue;
-        channel::CodeValues share{};
-        share.site = values[from].site;
+        channel::ValueRow share{.site = values[from].site, .group = values[from].group, .value = {}};
         // What is left is divided among those that are left, so that the sum stays.
         for (std::uint32_t i = 0; i < limit; ++i) {
-          if (!is_cycles(i)) continue;
-          share.figure[i] = static_cast<std::uint64_t>(static_cast<double>(values[from].figure[i]) *
+          if (!is_cycles(share, i)) continue;
+          share.value[i] = static_cast<std::uint64_t>(static_cast<double>(values[from].value[i]) *
                                                        (static_cast<double>(times) / rest));
-          values[from].figure[i] -= share.figure[i];
+          values[from].value[i] -= share.value[i];
         }
         rest -= static_cast<double>(times);
         InstructionCount moved = count;

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tally/engine/channel/code_log_layout.hpp"
+#include "tally/engine/channel/value_table.hpp"
 
 namespace tally::backend::engine {
 
@@ -41,6 +41,6 @@ struct FormKey {
 /// threads by its executions, as if an execution cost the same in each. `counted`: by owner; `threads`: the owners of
 /// one process; `values`: of the counts by models, one for each of `selected`.
 void divide_cycles(std::vector<std::vector<InstructionCount>>& counted, std::span<const std::uint32_t> threads,
-                   std::vector<channel::CodeValues>& values, const channel::LocatedValues& selected);
+                   std::vector<channel::ValueRow>& values, const channel::LocatedValues& selected);
 
 }  // namespace tally::backend::engine

@@ -84,7 +84,7 @@ TEST(ProfileOfSamples, keeps_counts_without_samples_out_of_the_column_of_samples
   EXPECT_EQ(table.find("9,390,367"), std::string::npos) << table;
   EXPECT_NE(table.find("98.95 %"), std::string::npos) << table;
   EXPECT_NE(table.find("counted and not sampled"), std::string::npos) << table;
-  EXPECT_EQ(table.find("100,000 different instructions"), std::string::npos) << table;
+  EXPECT_EQ(table.find("different instructions"), std::string::npos) << table;
   EXPECT_EQ(in_samples(lost).unplaced, std::vector<std::int64_t>{0});
   lost.sampling[0].every = 1;
   EXPECT_NE(profile_table(lost, {}).find("9,390,367"), std::string::npos);

@@ -348,8 +348,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     text += profile.is_sampled()
                 ? " [not at any place]: counted and not sampled, because the kernel took the counters away\n"
                 : " [not at any place]: counted natively, after a process was killed, without room for records of the "
-                  "code, "
-                  "or (machine model) by more than 100,000 different instructions of a thread\n";
+                  "code, or (machine model) by too many different instructions of a thread\n";
   if (any_unseen)
     text += " with callees: empty if jumps (tail calls) also reach the function, or if its thread started in it\n";
   if (profile.calls_cut)

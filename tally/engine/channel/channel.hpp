@@ -126,7 +126,7 @@ struct Thread {
   uint32_t answer;      ///< an Answer
   uint32_t before;      ///< earlier threads of the process with this record: their counts are in `base`
   uint64_t check;       ///< check_of(); valid once state is `ended`
-  uint32_t statistics;  ///< area of its CodeValues; 0: none
+  uint32_t statistics;  ///< area of its ValueTable; 0: none
   uint32_t left;        ///< 1: it runs natively, because of Process::leaving
   uint32_t part;        ///< CodeCounts::part of the counters in `area`
   uint32_t in_call;     ///< 1: it is in a system call of the program
@@ -285,7 +285,6 @@ inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * s
 /// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
 static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
-static_assert(code_values_limit * sizeof(CodeValues) <= area_bytes);
 static_assert((code_cycles_limit + 1) * sizeof(CodeCycles) <= area_bytes);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
 /// After the areas: the ModelCounts of each thread.

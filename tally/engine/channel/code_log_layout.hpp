@@ -21,7 +21,7 @@ enum class CodeRecordKind : uint32_t {
   counts,      ///< CodeCounts
   shared,      ///< CodeCounts without an area: a vfork child runs this code
   calls,       ///< CodeCounts: its area holds the CallNodes of a thread
-  statistics,  ///< CodeCounts: its area holds the CodeValues of a thread
+  statistics,  ///< CodeCounts: its area is the ValueTable of a thread
   python,      ///< CodeCounts: its area holds the PythonTable of a thread
   form,        ///< CodeForm
   jump,        ///< CodeJump
@@ -178,27 +178,11 @@ inline constexpr uint8_t placed_cycles = 240;
 /// core.
 inline bool has_misses(const LocatedValues& values) { return values.count != 0 && values.figure[0] < placed_cycles; }
 
-/// What the models counted at an instruction: one value for each of LocatedValues. In a table with open addressing.
+/// What the models counted at an instruction: one value for each of LocatedValues. A ValueTable has them in groups.
 struct CodeValues {
   uint64_t site;  ///< code_site() of the instruction; 0: free
   uint64_t figure[located_value_limit];
 };
-inline constexpr uint32_t code_values_limit = 99'000;
-
-/// Returns the row of an instruction; null if the table is too full. The counts of that instruction are then in no row.
-/// Others may do the same at the same time, for other counts.
-inline CodeValues* values_at(CodeValues* table, uint64_t site) {
-  constexpr uint32_t most_tries = 256;
-  uint32_t i = hash_below(site, code_values_limit);
-  for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_values_limit ? i + 1 : 0) {
-    uint64_t of_row = __atomic_load_n(&table[i].site, __ATOMIC_RELAXED);
-    if (of_row == 0 &&
-        __atomic_compare_exchange_n(&table[i].site, &of_row, site, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-      return &table[i];
-    if (of_row == site) return &table[i];
-  }
-  return nullptr;
-}
 
 /// If only the core's cycles are recorded, the area holds a list of these instead of the table. The first one contains
 /// their number; an instruction may be in the list several times.

@@ -7,7 +7,7 @@
 
 namespace tally::results {
 
-/// Those of report::all_formats(), the sweeps of `tally discover`, and those that it writes for `tally memory` and
+/// Those of output::formats(), the rows of LENS, the sweeps of `tally discover`, and those that it writes for `tally memory` and
 /// `tally verify`.
 const std::vector<const output::Format*>& reported_formats();
 

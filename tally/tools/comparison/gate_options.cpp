@@ -9,6 +9,7 @@
 #include "tally/output/analysis/comparable.hpp"
 #include "tally/output/analysis/gates.hpp"
 #include "tally/output/data/other_tools.hpp"
+#include "tally/output/registry/formats.hpp"
 #include "tally/tools/command/command.hpp"
 #include "tally/tools/command/command_page.hpp"
 #include "tally/tools/command/option_groups.hpp"
@@ -23,7 +24,7 @@ constexpr output::Kind compared_kinds[] = {output::Kind::profile, output::Kind::
 
 /// Reads a file of tally or, if no format of tally recognises it, of another tool.
 Result<output::Comparable> read_any(const output::StoredFile& file) {
-  const output::Format* const format = output::recognised_format(report::all_formats(), compared_kinds, file);
+  const output::Format* const format = output::recognised_format(output::formats(), compared_kinds, file);
   if (format == nullptr)
     for (const output::OtherTool& tool : output::other_tools())
       if (tool.recognise(file.text)) return tool.read(file.text, file.name);
@@ -101,7 +102,7 @@ Result<std::vector<output::Gate>> read_gates(const GateOptions& options) {
 }
 
 std::string comparable_lines() {
-  std::string text = output::reader_lines(report::all_formats(), compared_kinds);
+  std::string text = output::reader_lines(output::formats(), compared_kinds);
   for (const output::OtherTool& tool : output::other_tools()) text += fmt::format("  {}\n", tool.name);
   return text;
 }

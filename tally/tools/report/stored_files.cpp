@@ -13,36 +13,8 @@
 #include "tally/output/kit/gzip.hpp"
 #include "tally/output/registry/formats.hpp"
 #include "tally/output/registry/readers.hpp"
-#include "tally/output/result/stored_lens.hpp"
 
 namespace tally::report {
-namespace {
-
-output::AnyResults read_lens_rows(const output::StoredFile& file) {
-  auto memory = result::read_lens(file.text, file.name);
-  if (!memory) return fail(memory.error());
-  return std::vector<result::AnyResult>{*std::move(memory)};
-}
-
-// Files of other tools.
-constexpr output::Format lens_rows{output::Kind::memory,
-                                   "the rows of LENS and VANS",
-                                   "",
-                                   "cold reads and writes of other tools",
-                                   read_lens_rows,
-                                   [](const output::StoredFile& file) { return result::is_lens(file.text); }};
-
-}  // namespace
-
-const std::vector<const output::Format*>& all_formats() {
-  static const std::vector<const output::Format*> all = [] {
-    std::vector<const output::Format*> every = output::formats();
-    every.push_back(&lens_rows);
-    return every;
-  }();
-  return all;
-}
-
 std::optional<Error> unreadable_file_error(const output::StoredFile& file) {
   if (!file.text.starts_with(output::chrome_trace_begin)) return std::nullopt;
   return Error{
@@ -112,7 +84,7 @@ Result<output::StoredFile> read_stored(const std::string& file) {
 
 Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& file,
                                                       std::span<const output::Kind> kinds) {
-  return stored_results(file, output::recognised_format(all_formats(), kinds, file));
+  return stored_results(file, output::recognised_format(output::formats(), kinds, file));
 }
 
 Result<std::vector<result::AnyResult>> stored_results(const output::StoredFile& file, const output::Format* format) {

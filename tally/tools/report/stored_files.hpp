@@ -11,9 +11,6 @@
 
 namespace tally::report {
 
-/// The registry of all formats, and those of other tools.
-const std::vector<const output::Format*>& all_formats();
-
 /// Reads a file with results, and the description that was written with it; "-" is standard input. Unpacks files
 /// of gzip. Reads a pipe only once and returns the same text afterwards. Errors: bad_usage.
 Result<output::StoredFile> read_stored(const std::string& file);

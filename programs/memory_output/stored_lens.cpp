@@ -1,4 +1,4 @@
-#include "tally/output/result/stored_lens.hpp"
+#include "programs/memory_output/stored_lens.hpp"
 
 #include <fmt/format.h>
 

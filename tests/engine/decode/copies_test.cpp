@@ -45,9 +45,9 @@ Instrumentation* instrumentation = &no_instrumentation;
 Probes* probes = &no_probes;
 bool is_instrumented = false, is_probed = false;
 void Recorder::fix(Fix, u64, s64, u32) {}
-void emit_countdown(Builder&, u32, bool) {}
+void emit_countdown(Builder&, u32, Flags) {}
 SummedEvents summed_events;
-void emit_sums(Builder&, u32, bool) {}
+void emit_sums(Builder&, u32, Flags) {}
 void emit_unasked_count(Builder&, const Instruction&) {}
 const Mix* run_time_mix(const Instruction&) { return nullptr; }
 void emit_run_time_count(Emitter& e, u32 number, u8 reg, s32 each) {

@@ -39,14 +39,14 @@ Error wrong_lens_line(std::size_t line, std::string_view text, std::string_view 
 using LensFields = std::map<std::string, std::string, std::less<>>;
 
 std::optional<double> value(const LensFields& row, std::string_view key) {
-  const auto found = row.find(key);
-  return found == row.end() ? std::nullopt : number_of(found->second);
+  const auto match = row.find(key);
+  return match == row.end() ? std::nullopt : number_of(match->second);
 }
 
 // The value of the first of these keys that a row has, because the tools use several names for one thing.
 std::optional<double> first_value(const LensFields& row, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
-    if (const auto found = value(row, key)) return found;
+    if (const auto match = value(row, key)) return match;
   }
   return std::nullopt;
 }
@@ -55,10 +55,10 @@ std::optional<double> first_value(const LensFields& row, std::initializer_list<s
 std::optional<double> block_of(const LensFields& row) {
   if (const auto block = value(row, "block_size")) return block;
   for (const std::string_view key : {"raw_type", "task_name"}) {
-    const auto found = row.find(key);
-    if (found == row.end()) continue;
-    const std::size_t dash = found->second.rfind('-');
-    if (dash != std::string::npos) return number_of(std::string_view(found->second).substr(dash + 1));
+    const auto match = row.find(key);
+    if (match == row.end()) continue;
+    const std::size_t dash = match->second.rfind('-');
+    if (dash != std::string::npos) return number_of(std::string_view(match->second).substr(dash + 1));
   }
   return std::nullopt;
 }

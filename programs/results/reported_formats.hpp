@@ -7,8 +7,8 @@
 
 namespace tally::results {
 
-/// Those of output::formats(), the rows of LENS, the sweeps of `tally discover`, and those that it writes for `tally memory` and
-/// `tally verify`.
+/// Those of output::formats(), the rows of LENS, the sweeps of `tally discover`, and those that it writes for `tally
+/// memory` and `tally verify`.
 const std::vector<const output::Format*>& reported_formats();
 
 }  // namespace tally::results

@@ -33,14 +33,14 @@ class ValueTable {
     uint32_t own = 0;  // 1 + the number of a row that no slot has yet
     for (uint32_t tries = 0, i = first_slot(site, group); tries < slots; tries++, i = (i + 1) % slots) {
       uint32_t* const slot = reinterpret_cast<uint32_t*>(area_ + slots_at) + i;
-      uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-      if (found == 0) {
+      uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+      if (number == 0) {
         if (own == 0 && (own = add(site, group)) == 0) return nullptr;
-        if (__atomic_compare_exchange_n(slot, &found, own, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (__atomic_compare_exchange_n(slot, &number, own, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
           return row(own).value;
       }
-      if (found > limit) return nullptr;  // the program has written here
-      if (row(found).site == site && row(found).group == group) return row(found).value;
+      if (number > limit) return nullptr;  // the program has written here
+      if (row(number).site == site && row(number).group == group) return row(number).value;
     }
     return nullptr;
   }

@@ -39,8 +39,8 @@ void located_values_enter_part(Thread* t, u32 part) {
   if (area == 0) area = code_log_area(channel::CodeRecordKind::statistics, t->process, t->index, part);
   if (map_table(t, area)) return;
   records().thread(t->index).statistics = 0;
-  kernel(SYS_mmap, area_of(t), channel::area_bytes, read_write,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
+  kernel(SYS_mmap, area_of(t), channel::area_bytes, read_write, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1ull, 0);
 }
 
 void place_core_cycles(Thread* t, u64 pc, u32 mapping, const models::CoreTimes& cycles, u64 executions) {

@@ -65,9 +65,9 @@ Descriptor open_mapped(pid_t process, const std::string& path, std::uint64_t ino
     constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // does not wait for the writer of a pipe
     Descriptor file(open(at.c_str(), flags));
     struct stat status {};
-    const bool found = file && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-                       (expected_inode == 0 || status.st_ino == expected_inode);
-    return found ? std::move(file) : Descriptor();
+    const bool is_expected = file && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                             (expected_inode == 0 || status.st_ino == expected_inode);
+    return is_expected ? std::move(file) : Descriptor();
   };
   for (const CodeMapping& mapping : code_mappings(process)) {
     if (inode != 0 ? mapping.inode != inode : without_deleted(mapping.path) != path) continue;

@@ -17,8 +17,8 @@ namespace tally::backend::engine {
 
 /// Where to add the values of each instruction.
 struct Placed {
-  channel::LocatedValues statistics{};   ///< none: notes have no location; otherwise each is a models::PlacedNote
-  channel::ValueTable table;             ///< default-initialized: no values of instructions
+  channel::LocatedValues statistics{};  ///< none: notes have no location; otherwise each is a models::PlacedNote
+  channel::ValueTable table;            ///< default-initialized: no values of instructions
 };
 
 /// A model that processes the blocks of a ring.

@@ -51,7 +51,7 @@ void divide_cycles(std::vector<std::vector<InstructionCount>>& counted, std::spa
         for (std::uint32_t i = 0; i < limit; ++i) {
           if (!is_cycles(share, i)) continue;
           share.value[i] = static_cast<std::uint64_t>(static_cast<double>(values[from].value[i]) *
-                                                       (static_cast<double>(times) / rest));
+                                                      (static_cast<double>(times) / rest));
           values[from].value[i] -= share.value[i];
         }
         rest -= static_cast<double>(times);

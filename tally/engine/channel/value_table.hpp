@@ -30,7 +30,7 @@ class ValueTable {
   /// are then in no row.
   uint64_t* at(uint64_t site, uint64_t group) {
     if (area_ == nullptr) return nullptr;
-    uint32_t own = 0;  // 1 + the number of a row that no slot has yet
+    uint32_t own = 0;  // the number of a row that no slot has yet; 0: none
     for (uint32_t tries = 0, i = first_slot(site, group); tries < slots; tries++, i = (i + 1) % slots) {
       uint32_t* const slot = reinterpret_cast<uint32_t*>(area_ + slots_at) + i;
       uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE);

@@ -120,6 +120,8 @@ constexpr KnownCode code_table[] = {
     {amd, 0xC8, 0x00, "RETIRED_NEAR_RETURNS", Id::returns, ""},
     {zen, 0x2C, 0x00, "INTERRUPTS_TAKEN", unnamed, "each of them adds one to instructions and to branches"},
     {zen, 0x03, 0xFF, "RETIRED_SSE_AVX_FLOPS", unnamed, "fp-operations counts those of active lanes"},
+    {zen, 0x03, 0x0F, "RETIRED_SSE_AVX_FLOPS", unnamed, "fp-operations counts those of active lanes"},
+    {zen, 0x03, 0x1F, "RETIRED_SSE_AVX_FLOPS", unnamed, "fp-operations counts those of active lanes"},
     {zen, 0xD1, 0x00, "RETIRED_CONDITIONAL_BRANCH_INSTRUCTIONS", Id::conditional_branches, ""},
     {amd, 0x76, 0x00, "CYCLES_NOT_IN_HALT", Id::cycles, ""},
 };

@@ -1,6 +1,7 @@
 // `tally stat` shows the regions that programs count themselves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -387,6 +388,16 @@ TEST(StatRegions, have_cycles_of_their_own_code_after_few_entries) {
   const json chain = walked({"--model", "haswell", "-e", "cycles"}, "chains").events["chain"]["cycles:u"];
   EXPECT_EQ(chain.at("trust"), "modelled") << chain;
   EXPECT_NEAR(chain.at("value").get<double>(), 60 * 3000, 60 * 300);
+}
+
+TEST(StatRegions, have_one_row_for_events_that_are_absent_for_one_reason) {
+  const Finished finished = Running({"/usr/bin/env", "TALLY_EVENTS=", TALLY_COMMAND, "stat", "-q", "--model", "haswell",
+                                     "--by", "cause", "-o", "-", "--", WALKS})
+                                .finish();
+  const std::string regions = finished.out.substr(std::min(finished.out.size(), finished.out.find("regions of")));
+  EXPECT_NE(regions.find(" cycles-retiring:u and 10 more "), std::string::npos) << finished.out << finished.err;
+  EXPECT_NE(regions.find("absent: the causes of cycles are known for the whole program"), std::string::npos) << regions;
+  EXPECT_EQ(regions.find(" cycles-core:u "), std::string::npos) << regions;
 }
 
 TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {

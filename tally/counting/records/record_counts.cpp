@@ -108,7 +108,7 @@ RegionCounts counts_of(const CountedEvents& counted, const Sums& sums, std::stri
       event.most = sum.most;
     }
     if (sum.read > 0) event.overhead_percent = 100 * static_cast<double>(sum.overhead) / static_cast<double>(sum.read);
-    const bool is_uncertain = sum.spread > 0 || event.total.value.value_or(0) < 0;
+    const bool is_uncertain = event.total.value && (sum.spread > 0 || *event.total.value < 0);
     event.too_small = is_uncertain && event.overhead_percent >= too_much_percent;
     counts.events.push_back(std::move(event));
   }

@@ -103,6 +103,16 @@ std::string threads_text(const result::ProgramRegions& program, const RegionResu
   return grid.text(terminal);
 }
 
+// How many events from `first` on are absent for the same reason, such as the causes of cycles; 0: that one has a
+// count.
+std::size_t absent_alike(const std::vector<RegionEvent>& events, std::size_t first) {
+  std::size_t n = 0;
+  while (first + n < events.size() && !events[first + n].total.value &&
+         events[first + n].total.reason == events[first].total.reason)
+    ++n;
+  return n;
+}
+
 // Collects the rows of a region, or of one thread's part of it.
 class RegionRows {
  public:
@@ -182,10 +192,16 @@ std::string region_text(const RegionResult& region, std::size_t terminal) {
              formula_column("per"),
              trust_column()});
   const bool is_one = region.all.entries == 1;  // whose count the total is
-  for (const RegionEvent& event : region.all.events)
-    grid.add({event.event.text(), number_or_dash(event.total.value),
-              is_one ? "" : per_entry_text(event, region.all.entries), is_one ? "" : number_or_dash(event.least),
-              is_one ? "" : number_or_dash(event.most), row_metric_text(region.all, event.event), trust_text(event)});
+  const std::vector<RegionEvent>& events = region.all.events;
+  for (std::size_t i = 0; i < events.size();) {
+    const RegionEvent& event = events[i];
+    const std::size_t same = absent_alike(events, i);
+    grid.add({same < 3 ? event.event.text() : fmt::format("{} and {} more", event.event.text(), same - 1),
+              number_or_dash(event.total.value), is_one ? "" : per_entry_text(event, region.all.entries),
+              is_one ? "" : number_or_dash(event.least), is_one ? "" : number_or_dash(event.most),
+              row_metric_text(region.all, event.event), trust_text(event)});
+    i += same < 3 ? 1 : same;
+  }
   text += "\n" + grid.text(terminal) + asked_metrics(region.all, terminal);
   for (const RegionEvent& event : region.all.events) text += histogram_text(event, terminal);
   return text;

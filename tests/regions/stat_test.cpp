@@ -376,7 +376,7 @@ TEST(StatRegions, have_cycles_of_the_core_model) {
   WalksRun host = walked({"--model", "host", "-e", "cycles"});
   const std::string model = host.events["first"]["cycles:u"].at("model");
   EXPECT_TRUE(model.starts_with("host")) << model;
-  EXPECT_EQ(model, host.all.at("events").at(0).at("model")) << "the error, too";
+  EXPECT_EQ(model, host.all.at("events").at(0).at("model").get<std::string>()) << "the error, too";
   // Eight entries of 128 loads, all of which miss.
   EXPECT_GE(first.at("value"), 8 * 128);
   EXPECT_GE(both.at("value"), first.at("value"));

@@ -35,7 +35,8 @@ class ValueTable {
       uint32_t* const slot = reinterpret_cast<uint32_t*>(area_ + slots_at) + i;
       uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
       if (number == 0) {
-        if (own == 0 && (own = add(site, group)) == 0) return nullptr;
+        if (own == 0) own = add(site, group);
+        if (own == 0) return nullptr;
         if (__atomic_compare_exchange_n(slot, &number, own, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
           return row(own).value;
       }

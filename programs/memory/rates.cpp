@@ -104,11 +104,11 @@ std::vector<double> rates_together(const Runner& runner, int threads, int slices
 
 std::vector<double> stream_rates(const Runner& runner, const Stream& stream, const std::vector<linux::Area>& areas,
                                  int slices) {
-  std::vector<std::size_t> at(areas.size());
+  std::vector<Position> positions(areas.size());
   return rates_together(runner, static_cast<int>(areas.size()), slices, [&](std::size_t thread) {
     std::uint64_t bytes = 0;
     while (bytes < bytes_between_clocks) {
-      const Chain chain = next_chunk(stream, areas[thread].data(), at[thread]);
+      const Chain chain = next_chunk(stream, areas[thread].data(), positions[thread].at);
       stream.operation.run(chain);
       bytes += bytes_of(chain);
     }

@@ -39,6 +39,11 @@ void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>
 std::vector<double> rates_together(const Runner& runner, int threads, int slices,
                                    const std::function<std::uint64_t(std::size_t thread)>& work);
 
+/// Where a thread is in its memory: in a line of its own, because each thread writes it every few nanoseconds.
+struct alignas(64) Position {
+  std::uint64_t at = 0;
+};
+
 /// Bytes per second of each slice, with a thread for each area.
 std::vector<double> stream_rates(const Runner& runner, const Stream& stream, const std::vector<linux::Area>& areas,
                                  int slices);

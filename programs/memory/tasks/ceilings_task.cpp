@@ -101,16 +101,17 @@ Result<std::vector<linux::Area>> areas_of(const Runner& runner, std::uint64_t by
 
 std::vector<double> triad_rates(const Runner& runner, const TriadKernel& triad, const std::vector<linux::Area>& areas,
                                 std::uint64_t array, int slices) {
-  std::vector<std::uint64_t> at(areas.size());
+  std::vector<Position> positions(areas.size());
   return rates_together(runner, static_cast<int>(areas.size()), slices, [&](std::size_t thread) {
     std::byte* const base = areas[thread].data();
+    std::uint64_t& at = positions[thread].at;
     std::uint64_t bytes = 0;
     while (bytes < bytes_between_clocks) {
-      const std::uint64_t length = std::min(array - at[thread], bytes_between_clocks / 4);
-      std::byte* const a = base + at[thread];
+      const std::uint64_t length = std::min(array - at, bytes_between_clocks / 4);
+      std::byte* const a = base + at;
       triad.run(a, a + array, a + 2 * array, length);
-      at[thread] += length;
-      if (at[thread] == array) at[thread] = 0;
+      at += length;
+      if (at == array) at = 0;
       bytes += 3 * length;
     }
     return bytes;
